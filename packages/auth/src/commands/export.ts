@@ -22,7 +22,7 @@ describes the way back.
 Options:
 ${configHelp}
   --to URL              the database of Supabase Auth, with a role that can
-                        write to its tables:
+                        write to its tables, and owns those with triggers:
                         postgres://user:password@host/db?schema=auth
   --dry-run             read and check everything, report the result, and write
                         nothing

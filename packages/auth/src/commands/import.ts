@@ -47,7 +47,8 @@ ${configHelp}
   --print-sql              if both schemas are in one database: print the SQL
                            that makes the foreign keys, policies and defaults of
                            your tables, and your triggers on users, refer to the
-                           schema of this server; import nothing
+                           schema of this server, and grants your roles the use
+                           of its functions; import nothing
   --apply-sql              run that SQL in one transaction; import nothing
   --reverse                with --print-sql or --apply-sql: make them refer to
                            the schema of Supabase Auth again

@@ -6,7 +6,9 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { nilId } from '../db/nil-id.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
-import { withSchema } from '../db/statement.ts'
+import { quote, withSchema } from '../db/statement.ts'
+import { readDatabaseIdentity } from '../import/database-identity.ts'
+import { copySchema, copyTables, isCopied } from '../import/dry-run-copies.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import { type BothClients, withBoth } from '../import/open-both.ts'
 import {
@@ -17,11 +19,13 @@ import {
   type Outcome,
   type TableReport,
 } from '../import/report.ts'
+import { copyWithSecondPass } from '../import/second-pass.ts'
 import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supabase-schema.ts'
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
 import * as statements from './statements/supabase.ts'
 import { type ExportTable, exportTables } from './statements/supabase.ts'
+import { openTriggerGuard, type TriggerGuard } from './user-triggers.ts'
 
 export interface ExportSettings {
   readonly to: SupabaseUrl
@@ -46,10 +50,17 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
     const { supabase, own } = clients
     const schema = await readSupabaseSchema(supabase, to, { acceptsNewer: false })
     const tables = exportTables.filter(({ name }) => schema.hasTable(name))
+    const names = tables.map(({ name }) => name)
+    const triggers = await openTriggerGuard(supabase, to, names)
+    const source = supabase.escapeLiteral(await readDatabaseIdentity(supabase, to))
     await own.query('begin transaction isolation level repeatable read, read only')
     await own.query(sessionForCopies)
+    if (isDryRun) {
+      const copies = copyTables({ schema: quote(to.schema), tables: names, has: schema.has })
+      await supabase.query(copies)
+    }
     await supabase.query(statements.createStages(tables))
-    const exporter = new TableExporter(settings, clients, schema)
+    const exporter = new TableExporter({ settings, clients, schema, triggers, source })
     const reports: TableReport[] = []
     for (const table of tables) reports.push(await exporter.exportTable(table))
     await own.query('commit')
@@ -86,22 +97,42 @@ interface StoredCredential {
   readonly is_backed_up: boolean
 }
 
-/** Writes the rows of a table in batches. */
+interface TableExporterParts {
+  readonly settings: ExportSettings
+  readonly clients: BothClients
+  readonly schema: SupabaseSchema
+  readonly triggers: TriggerGuard
+  /** Identifies the database of Supabase Auth in `imported_rows`, as a literal. */
+  readonly source: string
+}
+
+/** Writes the rows of a table in batches; in a dry run, into the copies. */
 class TableExporter {
   readonly #settings: ExportSettings
   readonly #supabase: Client
   readonly #own: Client
   readonly #schema: SupabaseSchema
+  readonly #triggers: TriggerGuard
+  readonly #source: string
 
-  constructor(settings: ExportSettings, { supabase, own }: BothClients, schema: SupabaseSchema) {
+  constructor({ settings, clients, schema, triggers, source }: TableExporterParts) {
     this.#settings = settings
-    this.#supabase = supabase
-    this.#own = own
+    this.#supabase = clients.supabase
+    this.#own = clients.own
     this.#schema = schema
+    this.#triggers = triggers
+    this.#source = source
   }
 
+  /** Removes rows first, because a new user may have the address of a deleted one. */
   async exportTable(table: ExportTable): Promise<TableReport> {
-    const { onProgress, isDryRun } = this.#settings
+    const removed = await this.#transaction(() => this.#removeDeleted(table))
+    const report = await copyWithSecondPass(() => this.#exportBatches(table))
+    return { ...report, removed }
+  }
+
+  async #exportBatches(table: ExportTable): Promise<TableReport> {
+    const { onProgress } = this.#settings
     const { rows } = await this.#own.query<{ count: number }>(
       this.#toOwnText(statements.countRows(table)),
     )
@@ -117,7 +148,6 @@ class TableExporter {
       after = last
     }
     onProgress({ label: table.label, done: total, total })
-    if (!isDryRun) report.removed = await this.#transaction(() => this.#removeDeleted(table))
     return report
   }
 
@@ -131,10 +161,10 @@ class TableExporter {
     if (last === null) return { last, outcomes: [] }
     if (table.name === 'mfa_factors') await this.#convertSecrets()
     await this.#run(statements.decideOutcomes(table))
-    if (!this.#settings.isDryRun) {
-      const has = (column: string) => this.#schema.has(table.name, column)
-      await this.#run(statements.writeRows(table, has))
-    }
+    const { isDryRun } = this.#settings
+    const has = (column: string) =>
+      this.#schema.has(table.name, column) && (!isDryRun || isCopied(table.name, column))
+    await this.#run(statements.writeRows(table, has))
     const outcomes = await this.#run<Outcome>(statements.countOutcomes(mostExamples))
     return { last, outcomes: outcomes.rows }
   }
@@ -159,7 +189,7 @@ class TableExporter {
 
   /** Deletes rows there that were imported and then deleted here. @returns their number. */
   async #removeDeleted(table: ExportTable): Promise<number> {
-    await this.#copy(statements.selectDeleted(table), statements.copyIntoDeleted)
+    await this.#copy(statements.selectDeleted(table, this.#source), statements.copyIntoDeleted)
     const { rows } = await this.#run<{ removed: number }>(statements.removeDeleted(table))
     return rows[0]?.removed ?? 0
   }
@@ -174,7 +204,7 @@ class TableExporter {
     await this.#supabase.query('begin')
     try {
       await this.#supabase.query(sessionForCopies)
-      const result = await use()
+      const result = this.#settings.isDryRun ? await use() : await this.#triggers.run(use)
       await this.#supabase.query('commit')
       return result
     } catch (error) {
@@ -183,9 +213,12 @@ class TableExporter {
     }
   }
 
-  /** Runs a statement in the database of Supabase Auth. */
+  /** Runs a statement in the database of Supabase Auth; in a dry run, it uses the copies. */
   #run<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
-    return this.#supabase.query<Row>(this.#schema.toText(text), [...values])
+    const target = this.#settings.isDryRun
+      ? text.replaceAll('{supabase}', copySchema)
+      : this.#schema.toText(text)
+    return this.#supabase.query<Row>(target, [...values])
   }
 
   #toOwnText(text: string): string {

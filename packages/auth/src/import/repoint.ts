@@ -4,6 +4,7 @@ import {
   findCode,
   findDefaults,
   findForeignKeys,
+  findGrants,
   findPolicies,
   findTriggers,
   qualifyNames,
@@ -29,7 +30,8 @@ export interface RepointSettings {
 
 /**
  * Plans the change of foreign keys to `users`, of policies and defaults that call functions such as
- * `uid()`, and of triggers on `users`. Triggers are copied: those on the old table stay there.
+ * `uid()`, of the privileges to call these functions, and of triggers on `users`. Triggers and
+ * privileges are copied: those on the old objects stay there.
  */
 export async function planRepointing(
   client: Client,
@@ -46,10 +48,12 @@ export async function planRepointing(
     const defaults = await list<Default>(findDefaults)
     const triggers = await list<Named & { readonly definition: string }>(findTriggers)
     const code = await list<Named & { readonly text: string }>(findCode)
+    const grants = await listGrants(client, settings)
     const rename = createRename(settings)
     const mentions = (text: string | null) => text !== null && rename(text) !== text
     return {
       statements: [
+        ...grants,
         ...keys.filter(({ referenced }) => referenced === 'users').flatMap(toKeyStatements(rename)),
         ...policies
           .filter(({ condition, check }) => mentions(condition) || mentions(check))
@@ -72,6 +76,12 @@ export async function planRepointing(
   } finally {
     await client.query('rollback')
   }
+}
+
+/** Without these privileges, policies fail that call the functions in the new schema. */
+async function listGrants(client: Client, { from, to }: RepointSettings): Promise<string[]> {
+  const { rows } = await client.query<{ statement: string }>(findGrants, [from, to, claimFunctions])
+  return rows.map(({ statement }) => statement)
 }
 
 interface Named {
@@ -98,10 +108,14 @@ interface Default extends Named {
 
 type Rename = (text: string) => string
 
+/** Functions that return the claims of the current user, without arguments. */
+const claimFunctions = ['uid', 'jwt', 'role', 'email'] as const
+
 /** Replaces the schema where it qualifies a table or function that both schemas have. */
 function createRename({ from, to }: RepointSettings): Rename {
   const escaped = from.replaceAll(/[^\w]/g, '\\$&')
-  const names = '(users|identities|sessions|mfa_factors|uid\\(|jwt\\(|role\\(|email\\()'
+  const tables = '(?:users|identities|sessions|mfa_factors)(?![\\w$\\u0080-\\uffff])'
+  const names = `(${tables}|(?:${claimFunctions.join('|')})\\()`
   const pattern = new RegExp(`(?<![\\w.])(?:${escaped}|"${escaped}")\\.${names}`, 'g')
   return (text) => text.replaceAll(pattern, (_all, name: string) => `${quote(to)}.${name}`)
 }

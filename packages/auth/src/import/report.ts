@@ -5,6 +5,7 @@ export const skipReasons: Readonly<Record<string, string>> = {
   'identity taken': 'another user is already linked to this account of the provider',
   'passkey taken': 'another user already has this passkey',
   'factor taken': 'the user already has another factor with this name or phone number',
+  'other source': 'a row with this ID was imported from another source',
   'exists here': 'a row with this ID exists here, but was not imported',
   'changed here': 'changed here and in the source since the last import; the row here is kept',
   'deleted here': 'deleted here since it was imported',

@@ -12,7 +12,7 @@ import { readCsv } from './file/read-csv.ts'
 import { type RawRecord, readJsonl } from './file/read-jsonl.ts'
 import { ImportError } from './import-error.ts'
 import { addOutcomes, createTableReport, type ImportReport, type TableReport } from './report.ts'
-import { stageRecords } from './statements/batches.ts'
+import { claimStagedRows, stageRecords } from './statements/batches.ts'
 import { identities } from './statements/identities.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import { users } from './statements/users.ts'
@@ -31,6 +31,9 @@ export interface FileImportSettings {
   readonly onWarning: (message: string) => void
 }
 
+/** All files are one source. It never removes rows, so files complement each other. */
+const fileSource = 'file'
+
 /**
  * Imports users from a file, a transaction per batch. A second run continues an interrupted one, and
  * updates users whose records have changed.
@@ -42,7 +45,7 @@ export async function runFileImport(settings: FileImportSettings): Promise<Impor
   await checkSchema({ ...to, log: { warning: onWarning } })
   const target = await openClient(to.url, 'portcullis-auth import')
   try {
-    const writer = new TargetWriter(target, { schema: to.schema, isDryRun })
+    const writer = new TargetWriter(target, { schema: to.schema, source: fileSource, isDryRun })
     await writer.open([users, identities])
     const reports = await importRecords(settings, writer)
     return {
@@ -118,6 +121,7 @@ async function writeRows(
   const batch = await writer.importBatch(table, {
     stage: async () => {
       await writer.run(stageRecords(table), [text])
+      await writer.run(claimStagedRows(table), [writer.source])
     },
   })
   addOutcomes(report, batch.outcomes)

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks'
 import type { Client } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
+import { readDatabaseIdentity } from './database-identity.ts'
 import { ImportError } from './import-error.ts'
 import type { ImportSettings } from './import-settings.ts'
 import { withBoth } from './open-both.ts'
@@ -36,7 +37,8 @@ export async function runImport(settings: ImportSettings): Promise<ImportReport>
   await checkSchema({ ...to, log: { warning: onWarning } })
   return await withBoth(from, to.url, async ({ supabase: source, own }) => {
     const schema = await explainPrivileges(() => beginSource(source, settings))
-    const writer = new TargetWriter(own, { schema: to.schema, isDryRun })
+    const identity = await readDatabaseIdentity(source, from)
+    const writer = new TargetWriter(own, { schema: to.schema, source: identity, isDryRun })
     return await new Import(settings, source, schema, writer).run()
   })
 }
@@ -155,11 +157,14 @@ class Import {
 
   /** @throws {ImportError} because the import would delete these users here. */
   async #refuseLostUsers(inSource: number): Promise<void> {
-    const { rows } = await this.#writer.run<{ count: number }>(batches.countImported, ['users'])
+    const { rows } = await this.#writer.run<{ count: number }>(batches.countImported, [
+      'users',
+      this.#writer.source,
+    ])
     const imported = rows[0]?.count ?? 0
     if (this.#settings.acceptsRemovals || inSource >= imported * leastShare) return
     throw new ImportError(
-      `The source has ${inSource} users, but ${imported} were imported earlier. Check that --from names the right ` +
+      `The source has ${inSource} users, but ${imported} were imported from it earlier. Check that --from names the right ` +
         'database. If so many users were really deleted there, pass --accept-removals, and they are deleted here too.',
     )
   }

@@ -4,6 +4,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { nilId } from '../db/nil-id.ts'
 import type { ImportSettings } from './import-settings.ts'
 import { addOutcomes, createTableReport, type TableReport } from './report.ts'
+import { copyWithSecondPass } from './second-pass.ts'
 import * as batches from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import {
@@ -45,18 +46,8 @@ export class TableImporter {
    */
   async importTable(table: ImportTable, total: number): Promise<TableReport> {
     const removed = await this.#removeGone(table)
-    const first = await this.#importBatches(table, total)
-    const mayHaveFreedAddress = first.updated > 0 && !this.#settings.isDryRun
-    if (!mayHaveFreedAddress || !hasTakenAddress(first)) return { ...first, removed }
-    // A user was skipped, possibly because the previous owner of the address was updated only later.
-    const second = await this.#importBatches(table, total)
-    return {
-      ...second,
-      removed,
-      added: first.added + second.added,
-      updated: first.updated + second.updated,
-      unchanged: second.unchanged - first.added - first.updated,
-    }
+    const report = await copyWithSecondPass(() => this.#importBatches(table, total))
+    return { ...report, removed }
   }
 
   async #importBatches(table: ImportTable, total: number): Promise<TableReport> {
@@ -113,8 +104,8 @@ export class TableImporter {
   }
 
   /**
-   * Deletes rows that the source no longer has: deleted users and ended sessions must not continue
-   * here.
+   * Deletes rows that came from the source and that it no longer has: deleted users and ended sessions
+   * must not continue here.
    * @returns the number of deleted rows.
    */
   async #removeGone(table: ImportTable): Promise<number> {
@@ -122,19 +113,33 @@ export class TableImporter {
       table.name,
     ])
     if (known[0]?.isThere !== true) return 0
-    const { isDryRun, onWarning } = this.#settings
     return await this.#writer.transaction(async () => {
       await this.#copy(batches.selectIds(table), batches.copyIntoIds)
-      const statement = isDryRun ? batches.countGone(table) : batches.deleteGone(table)
-      const { rows } = await this.#writer.run<{ removed: number; kept: number }>(statement)
+      const { source } = this.#writer
+      await this.#writer.run(batches.claimRows(table), [source])
+      const { rows } = await this.#writer.run<{ removed: number; kept: number }>(
+        batches.deleteGone(table),
+        [source],
+      )
       const { removed = 0, kept = 0 } = rows[0] ?? {}
       if (kept > 0) {
-        onWarning(
+        this.#settings.onWarning(
           `${kept} ${table.label} were deleted in the source but changed here since they were imported; they are kept.`,
         )
       }
+      await this.#warnOfUnclaimed(table)
       return removed
     })
+  }
+
+  async #warnOfUnclaimed(table: ImportTable): Promise<void> {
+    const { rows } = await this.#writer.run<{ count: number }>(batches.countUnclaimed(table))
+    const count = rows[0]?.count ?? 0
+    if (count === 0) return
+    this.#settings.onWarning(
+      `${count} ${table.label} were imported by an earlier release, which did not record their source, and this source ` +
+        'does not have them; they are kept.',
+    )
   }
 
   /** Streams rows from the source into a temporary table. */
@@ -142,10 +147,6 @@ export class TableImporter {
     const rows = this.#source.query(copyTo(`copy (${this.#schema.toText(select)}) to stdout`))
     await pipeline(rows, this.#writer.client.query(copyFrom(into)))
   }
-}
-
-function hasTakenAddress({ skipped }: TableReport): boolean {
-  return skipped['email taken'] !== undefined || skipped['phone taken'] !== undefined
 }
 
 /** COPY takes no parameters, so the ID becomes part of the statement and must be a UUID. */

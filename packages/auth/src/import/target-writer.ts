@@ -1,6 +1,7 @@
 import type { Client, QueryResultRow } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
-import { withSchema } from '../db/statement.ts'
+import { quote, withSchema } from '../db/statement.ts'
+import { copySchema, copyTables, isCopied } from './dry-run-copies.ts'
 import { ImportError } from './import-error.ts'
 import { mostExamples, type Outcome } from './report.ts'
 import * as batches from './statements/batches.ts'
@@ -9,6 +10,8 @@ import { createTokenStage } from './statements/sessions.ts'
 
 export interface TargetSettings {
   readonly schema: string
+  /** Identifies where the rows come from; see `readDatabaseIdentity` and `fileSource`. */
+  readonly source: string
   readonly isDryRun: boolean
 }
 
@@ -39,10 +42,13 @@ const mostTries = 3
 /** Writes imported rows, a transaction per batch. */
 export class TargetWriter {
   readonly client: Client
+  /** Identifies where the rows come from. */
+  readonly source: string
   readonly #settings: TargetSettings
 
   constructor(client: Client, settings: TargetSettings) {
     this.client = client
+    this.source = settings.source
     this.#settings = settings
   }
 
@@ -64,6 +70,7 @@ export class TargetWriter {
       )
     }
     await this.run(batches.resetLockWait)
+    if (this.#settings.isDryRun) await this.#copyTables(tables)
     await this.client.query(batches.createStages(tables))
     await this.client.query(createTokenStage)
   }
@@ -92,14 +99,12 @@ export class TargetWriter {
     if (first === null || last === null) return { count: 0, range: null, outcomes: [] }
     const range = { first, last }
     await steps.convert?.()
-    await this.run(batches.decideOutcomes(table), [first, last])
-    if (this.#settings.isDryRun) {
-      if (table.name === 'users') await this.run(batches.rememberUsers)
-    } else {
-      await this.run(batches.writeRows(table))
-      await this.run(batches.recordRows(table))
-      await steps.writeMore?.(range)
-    }
+    await this.run(batches.decideOutcomes(table), [first, last, this.source])
+    const { isDryRun } = this.#settings
+    const has = (column: string) => !isDryRun || isCopied(table.name, column)
+    await this.run(batches.writeRows(table, has))
+    await this.run(batches.recordRows(table), [this.source])
+    if (!isDryRun) await steps.writeMore?.(range)
     const outcomes = await this.run<Outcome>(batches.countOutcomes(mostExamples))
     return { count, range, outcomes: outcomes.rows }
   }
@@ -117,9 +122,17 @@ export class TargetWriter {
     }
   }
 
-  /** Runs a statement, in which `{ns}` is replaced by the schema. */
+  /** Runs a statement, in which `{ns}` is replaced by the schema; in a dry run, by that of the copies. */
   run<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
-    return this.client.query<Row>(withSchema(text, this.#settings.schema), [...values])
+    const { schema, isDryRun } = this.#settings
+    return this.client.query<Row>(withSchema(text, isDryRun ? copySchema : schema), [...values])
+  }
+
+  async #copyTables(tables: readonly ImportTable[]): Promise<void> {
+    const { schema } = this.#settings
+    const names = tables.map(({ name }) => name)
+    await this.client.query(copyTables({ schema: quote(schema), tables: names, has: () => true }))
+    await this.client.query(withSchema(batches.copyImportedRows, schema))
   }
 }
 

@@ -39,13 +39,16 @@ export async function verifyImport(
     if (report === undefined) continue
     // With --since, most rows were neither read nor counted.
     if (!isPartial) differences.push(...(await compareCounts(writer, table, report)))
-    const { rows: picked } = await writer.run<{ id: string }>(pickSample(table.name), [sampleRows])
+    const { rows: picked } = await writer.run<{ id: string }>(pickSample(table), [
+      sampleRows,
+      writer.source,
+    ])
     const ids = picked.map(({ id }) => id)
     const { rows: theirs } = await source.query<Checksums>(
-      toSourceText(readSourceChecksums(table.name)),
+      toSourceText(readSourceChecksums(table)),
       [ids],
     )
-    const { rows: ours } = await writer.run<Checksums>(readOwnChecksums(table.name), [ids])
+    const { rows: ours } = await writer.run<Checksums>(readOwnChecksums(table), [ids])
     sampled += ours.length
     const byId = new Map(theirs.map((row) => [row.id, row]))
     for (const { id, checksum, password } of ours) {
@@ -66,7 +69,7 @@ async function compareCounts(
   table: ImportTable,
   report: TableReport,
 ): Promise<readonly string[]> {
-  const { rows } = await writer.run<{ count: number }>(countPresent(table))
+  const { rows } = await writer.run<{ count: number }>(countPresent(table), [writer.source])
   const present = rows[0]?.count ?? 0
   const skipped = Object.values(report.skipped).reduce((sum, { count }) => sum + count, 0)
   const copied = report.added + report.updated + report.unchanged

@@ -15,6 +15,7 @@ import {
   toCommandEnvironment,
 } from '../support/supabase-source/open-source.ts'
 import { sourcePassword, totpSecret } from '../support/supabase-source/people.ts'
+import { runReport } from '../support/supabase-source/run-report.ts'
 
 for (const release of ['2.150', '2.196'] as const) {
   test(`changes since the move are written back into Supabase Auth ${release}`, async (t) => {
@@ -22,13 +23,7 @@ for (const release of ['2.150', '2.196'] as const) {
     if (!server) return
     const source = await openSource(t, server.databaseUrl, release)
     const { ada, cleo, fred, gina, tess, ...people } = await source.addPeople()
-    const env = toCommandEnvironment(server)
-    const run = async (...args: readonly string[]) => {
-      const { code, stdout, stderr } = await runCommand([...args, '--json'], { env })
-      assert.equal(code, 0, stderr)
-      const { tables } = JSON.parse(stdout)
-      return (name: string) => tables.find(({ table }: { table: string }) => table === name)
-    }
+    const run = async (...args: readonly string[]) => (await runReport(server, ...args)).tableOf
     const there = async (text: string, values: readonly unknown[] = []) =>
       (await source.client.query(text, [...values])).rows
     const readUsers = () => there('select * from users order by id')

@@ -13,6 +13,7 @@ import {
   toCommandEnvironment,
 } from '../support/supabase-source/open-source.ts'
 import { sourcePassword } from '../support/supabase-source/people.ts'
+import { runReport } from '../support/supabase-source/run-report.ts'
 
 /** Opens a server, and a source with users that can be imported repeatedly. */
 async function open(t: TestContext) {
@@ -22,14 +23,8 @@ async function open(t: TestContext) {
   const people = await source.addPeople()
   const run = (...args: readonly string[]) =>
     runCommand(['import', '--from', source.url, ...args], { env: toCommandEnvironment(server) })
-  const importRows = async (...args: readonly string[]) => {
-    const { code, stdout, stderr } = await run('--json', ...args)
-    assert.equal(code, 0, stderr + stdout)
-    const report = JSON.parse(stdout)
-    const tableOf = (name: string) =>
-      report.tables.find(({ table }: { table: string }) => table === name)
-    return { report, tableOf }
-  }
+  const importRows = (...args: readonly string[]) =>
+    runReport(server, 'import', '--from', source.url, ...args)
   const change = (text: string, values: readonly unknown[] = []) =>
     source.client.query(text, [...values])
   return { server, source, people, run, importRows, change }
@@ -268,7 +263,10 @@ test('an import refuses to delete many users, unless that is requested', async (
   await change('delete from users')
   const { code, stderr } = await run()
   assert.equal(code, 1)
-  assert.match(stderr, /The source has 0 users, but \d+ were imported earlier\..+--accept-removals/)
+  assert.match(
+    stderr,
+    /The source has 0 users, but \d+ were imported from it earlier\..+--accept-removals/,
+  )
   assert.ok((await server.query('select 1 from users')).length > 10)
   await importRows('--accept-removals')
   assert.deepEqual(await server.query('select 1 from users'), [])

@@ -124,6 +124,69 @@ test('foreign keys, policies, defaults and triggers are pointed to the new schem
   assert.deepEqual(triggers, [{ name: 'on_user_created' }])
 })
 
+test('a policy for another table whose name begins with that of a copied one is not changed', async (t) => {
+  const opened = await openApplication(t)
+  if (!opened) return
+  const { server, source, app, run, query } = opened
+  const { schema } = source
+  await query(`create table ${schema}.users_extra (id uuid)`)
+  await query(`create policy extra on ${app}.notes
+    using ("Owner" in (select e.id from ${schema}.users_extra e join ${schema}.users u using (id)))`)
+  assert.equal((await run()).code, 0)
+  const applied = await run('--apply-sql')
+  assert.equal(applied.code, 0, applied.stderr)
+  const [{ qual }] = await query(
+    `select qual from pg_policies where schemaname = '${app}' and policyname = 'extra'`,
+  )
+  // The search path of the connection contains the schema of the source.
+  assert.match(qual, new RegExp(`FROM \\(users_extra e\\s+JOIN ${server.schema}\\.users u`))
+})
+
+test('roles that could use the functions of the old schema can use those of the new one', async (t) => {
+  const opened = await openApplication(t)
+  if (!opened) return
+  const { server, source, people, app, run, query } = opened
+  const [member, guest] = ['member', 'guest'].map((name) => `${name}_${randomUUID().slice(0, 8)}`)
+  await query(`
+    create role ${member}; create role ${guest};
+    grant usage on schema ${source.schema} to ${member};
+    grant usage on schema ${app} to ${member}, ${guest};
+    grant select on ${app}.notes to ${member}, ${guest};
+    drop policy others on ${app}.notes;
+    revoke execute on function ${source.schema}.uid(), ${server.schema}.uid() from public;
+    grant execute on function ${source.schema}.uid() to ${member}`)
+  t.after(() =>
+    runIn(
+      server.databaseUrl,
+      `drop owned by ${member}, ${guest}; drop role ${member}; drop role ${guest}`,
+    ),
+  )
+  const readAs = async (role: string | undefined) => {
+    await query(`begin; set local role ${role}`)
+    try {
+      await query(`set local request.jwt.claim.sub = '${people.ada.id}'`)
+      return await query(`select text from ${app}.notes`)
+    } finally {
+      await query('rollback')
+    }
+  }
+  assert.deepEqual(await readAs(member), [{ text: 'hello' }])
+  assert.equal((await run()).code, 0)
+  const { code, stdout, stderr } = await run('--apply-sql')
+  assert.equal(code, 0, stderr)
+  assert.match(stdout, new RegExp(`\ngrant usage on schema ${server.schema} to ${member};\n`))
+  assert.match(
+    stdout,
+    new RegExp(`grant execute on function ${server.schema}.uid\\(\\) to ${member};\n`),
+  )
+  assert.doesNotMatch(stdout, new RegExp(`${guest}|grant execute on function \\S+jwt`))
+  assert.deepEqual(await readAs(member), [{ text: 'hello' }])
+  await assert.rejects(readAs(guest), /permission denied for/)
+  // What has been granted is not granted again, and the way back needs no privileges.
+  assert.doesNotMatch((await run('--print-sql')).stdout, /grant/)
+  assert.doesNotMatch((await run('--print-sql', '--reverse')).stdout, /grant/)
+})
+
 test('objects cannot be repointed between databases, but users can be imported', async (t) => {
   const opened = await openApplication(t)
   if (!opened) return

@@ -36,6 +36,8 @@ const passwordHash = await hash(password, { cost: 4 })
 
 type Insert = readonly [table: string, row: Readonly<Record<string, unknown>>]
 
+const importedRow = { id: ada.id, source_hash: 1, updated_at: '2024-01-01T00:00:00Z' }
+
 /**
  * The rows of each version, with the columns that it had then. A migration that adds a table or a
  * column gets rows here, and later migrations have to keep them.
@@ -286,20 +288,15 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
         report: {},
       },
     ],
-    [
-      'imported_rows',
-      {
-        table_name: 'users',
-        id: ada.id,
-        source_hash: 1,
-        updated_at: '2024-01-01T00:00:00Z',
-      },
-    ],
+    ['imported_rows', { ...importedRow, table_name: 'users' }],
     ['imported_session_keys', { session_id: earlier.sessionId, sealed_key: Buffer.alloc(60, 10) }],
     [
       'imported_refresh_tokens',
       { token_hash: Buffer.alloc(32, 11), session_id: earlier.sessionId, counter: 2 },
     ],
+  ],
+  '0042-import-sources': [
+    ['imported_rows', { ...importedRow, table_name: 'sessions', source: 'file' }],
   ],
 }
 

@@ -17,7 +17,7 @@
 -- token_hash bytea, session_id uuid, counter integer
 
 -- table imported_rows
--- table_name text, id uuid, source_hash bigint, updated_at timestamp with time zone
+-- table_name text, id uuid, source_hash bigint, updated_at timestamp with time zone, source text
 
 -- table imported_session_keys
 -- session_id uuid, sealed_key bytea

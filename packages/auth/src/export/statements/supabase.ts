@@ -23,8 +23,6 @@ export interface ExportColumn {
   readonly from: string
   /** An expression over the staged row `s` and its secrets `c`. Default: the staged value. */
   readonly to?: string
-  /** Whether earlier releases of Supabase Auth lack the column. */
-  readonly isRecent?: boolean
 }
 
 const same = (name: string, type: string): ExportColumn => ({ name, type, from: `x.${name}` })
@@ -124,10 +122,10 @@ const factors: ExportTable = {
     { ...same('status', 'text'), to: 's.status::{supabase}.factor_status' },
     same('friendly_name', 'text'),
     { name: 'secret', type: 'bytea', from: 'x.secret', to: `coalesce(c.text_value, '')` },
-    { ...same('phone', 'text'), isRecent: true },
-    { ...same('web_authn_credential', 'jsonb'), to: 'c.json_value', isRecent: true },
-    { ...same('web_authn_aaguid', 'uuid'), isRecent: true },
-    { ...same('last_challenged_at', 'timestamptz'), isRecent: true },
+    same('phone', 'text'),
+    { ...same('web_authn_credential', 'jsonb'), to: 'c.json_value' },
+    same('web_authn_aaguid', 'uuid'),
+    same('last_challenged_at', 'timestamptz'),
     same('created_at', 'timestamptz'),
     same('updated_at', 'timestamptz'),
   ],
@@ -206,11 +204,11 @@ export function decideOutcomes(table: ExportTable): string {
     from ${toStage(table)} s left join {supabase}.${table.name} t on t.id = s.id`
 }
 
-/** @param has whether Supabase Auth has the column. */
+/** @param has whether the table there has the column: releases differ, and copies have only some. */
 export function writeRows(table: ExportTable, has: (column: string) => boolean): string {
-  const columns = table.columns.filter(({ name, isRecent }) => isRecent !== true || has(name))
+  const columns = table.columns.filter(({ name }) => has(name))
   const names = columns.map(({ name }) => name)
-  const defaults = Object.entries(table.defaults ?? {})
+  const defaults = Object.entries(table.defaults ?? {}).filter(([name]) => has(name))
   return `insert into {supabase}.${table.name} (id, ${[...names, ...defaults.map(([name]) => name)].join(', ')})
     select s.id, ${[...columns.map(({ name, to }) => to ?? `s.${name}`), ...defaults.map(([, value]) => value)].join(', ')}
     from ${toStage(table)} s join pg_temp.export_outcomes o on o.id = s.id
@@ -224,9 +222,13 @@ export const countOutcomes = (mostExamples: number): string => `
     (array_agg(id::text order by id))[1:${mostExamples}] as examples
   from pg_temp.export_outcomes group by outcome`
 
-/** Selects rows that were imported and then deleted here. */
-export const selectDeleted = ({ name }: ExportTable): string =>
+/**
+ * Selects rows that were imported from the database and then deleted here.
+ * @param source a literal, because COPY takes no parameters. Earlier releases did not record it.
+ */
+export const selectDeleted = ({ name }: ExportTable, source: string): string =>
   `select r.id, r.updated_at from {ns}.imported_rows r where r.table_name = '${name}'
+     and (r.source = ${source} or r.source is null)
      and not exists (select from {ns}.${name} t where t.id = r.id)`
 
 export const copyIntoDeleted = 'copy pg_temp.export_deleted from stdin'

@@ -1,3 +1,4 @@
+import { nilId } from '../../db/nil-id.ts'
 import type { Services } from '../../services.ts'
 import { auditActions } from '../audit/audit.ts'
 import { stepSeconds } from '../audit/sign-in-log.ts'
@@ -46,8 +47,7 @@ interface AuditPage {
   readonly next: { readonly page: number } | { readonly before: string } | undefined
 }
 
-const firstId = '00000000-0000-0000-0000-000000000000'
-const newest: AuditPosition = { time: 'infinity', id: firstId }
+const newest: AuditPosition = { time: 'infinity', id: nilId }
 
 /** A larger offset is refused, because paging by time is faster. */
 const mostSkipped = 100_000
@@ -60,7 +60,7 @@ const largestWindow = 1_000_000
 
 /** @throws {ApiError} */
 export function parseBefore(text: string): AuditPosition {
-  const [, time, id = firstId] =
+  const [, time, id = nilId] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d))(?:_([\da-f-]{36}))?$/i.exec(
       text,
     ) ?? []

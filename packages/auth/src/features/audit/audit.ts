@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { nilId } from '../../db/nil-id.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 
@@ -62,7 +63,6 @@ export function toAuditEntry(action: AuditAction, actor: Actor, traits: Metadata
 
 /** An entry for an action of an administrator, who has no account here. */
 export function toAdminEntry(action: AuditAction, role: string, traits: Metadata): AuditEntry {
-  const nilId = '00000000-0000-0000-0000-000000000000'
   return toAuditEntry(action, { id: nilId, email: role, phone: null, is_sso_user: false }, traits)
 }
 

@@ -5,10 +5,7 @@ const isWritten = `o.outcome in ('new', 'changed')`
 
 const toStage = ({ name }: ImportTable) => `pg_temp.import_${name}`
 
-/**
- * Creates the temporary tables. All but `import_known_users` are emptied at the end of each
- * transaction.
- */
+/** Creates the temporary tables, which are emptied at the end of each transaction. */
 export function createStages(tables: readonly ImportTable[]): string {
   const stages = tables.map(
     ({ name, columns }) => `create temp table import_${name} (
@@ -21,9 +18,14 @@ export function createStages(tables: readonly ImportTable[]): string {
     create temp table import_secrets (
       id uuid primary key, sealed bytea, text_value text, json_value jsonb, flaw text
     ) on commit delete rows;
-    create temp table import_ids (id uuid) on commit delete rows;
-    create temp table import_known_users (id uuid primary key);`
+    create temp table import_ids (id uuid) on commit delete rows;`
 }
+
+/** In a dry run, the copy is changed instead of the table. */
+export const copyImportedRows = `
+  create temp table imported_rows as select * from {ns}.imported_rows;
+  alter table pg_temp.imported_rows add primary key (table_name, id);
+  analyze pg_temp.imported_rows`
 
 /** `after` and `since` are SQL literals, because COPY takes no parameters. */
 export interface BatchSelection {
@@ -76,12 +78,14 @@ export const stageSecrets = `
 
 /**
  * Decides what happens to each staged row. `$1` and `$2` are the first and the last ID of the batch,
- * which keep the joins small.
+ * which keep the joins small. `$3` is the source; it differs from null, so that a row without a source
+ * counts as imported from this one.
  */
 export function decideOutcomes(table: ImportTable): string {
   const skips = table.skipRules.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
   return `insert into pg_temp.import_outcomes (id, outcome)
     select s.id, case
+      when r.source <> $3 then 'other source'
       when r.id is not null and t.id is null then 'deleted here'
       when r.source_hash = s.source_hash then 'same'
       when r.id is null and t.id is not null then 'exists here'
@@ -92,13 +96,14 @@ export function decideOutcomes(table: ImportTable): string {
     left join (select id, updated_at from {ns}.${table.name} where id >= $1 and id <= $2) t
       on t.id = s.id
     left join (
-      select id, updated_at, source_hash from {ns}.imported_rows
+      select id, updated_at, source_hash, source from {ns}.imported_rows
       where table_name = '${table.name}' and id >= $1 and id <= $2
     ) r on r.id = s.id`
 }
 
-export function writeRows(table: ImportTable): string {
-  const stored = table.columns.filter((each) => each.isStagedOnly !== true)
+/** @param has whether the table here has the column; in a dry run, the copy has only some. */
+export function writeRows(table: ImportTable, has: (column: string) => boolean): string {
+  const stored = table.columns.filter((each) => each.isStagedOnly !== true && has(each.name))
   const names = stored.map(({ name }) => name)
   return `insert into {ns}.${table.name} (id, ${names.join(', ')})
     select s.id, ${stored.map(({ name, to }) => to ?? `s.${name}`).join(', ')}
@@ -108,18 +113,24 @@ export function writeRows(table: ImportTable): string {
     on conflict (id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
-/** Records the written rows, so that later imports recognise changes. */
+/** Records the written rows and their source `$1`, so that later imports recognise changes. */
 export const recordRows = (table: ImportTable): string => `
-  insert into {ns}.imported_rows (table_name, id, source_hash, updated_at)
-  select '${table.name}', s.id, s.source_hash, s.updated_at
+  insert into {ns}.imported_rows (table_name, id, source_hash, updated_at, source)
+  select '${table.name}', s.id, s.source_hash, s.updated_at, $1
   from ${toStage(table)} s join pg_temp.import_outcomes o on o.id = s.id where ${isWritten}
   on conflict (table_name, id) do update
-    set source_hash = excluded.source_hash, updated_at = excluded.updated_at`
+    set source_hash = excluded.source_hash, updated_at = excluded.updated_at,
+      source = excluded.source`
 
-/** In a dry run, remembers the users that would be written; see `hasNoUser`. */
-export const rememberUsers = `
-  insert into pg_temp.import_known_users (id)
-  select o.id from pg_temp.import_outcomes o where ${isWritten} on conflict do nothing`
+/** Records the source `$1` of rows that an earlier release imported, if the source has them. */
+const claim = (table: ImportTable, present: string) => `
+  update {ns}.imported_rows r set source = $1 from ${present} p
+  where r.table_name = '${table.name}' and r.id = p.id and r.source is null`
+
+/** The source has all rows whose IDs were copied. */
+export const claimRows = (table: ImportTable): string => claim(table, 'pg_temp.import_ids')
+
+export const claimStagedRows = (table: ImportTable): string => claim(table, toStage(table))
 
 export const countOutcomes = (mostExamples: number): string => `
   select outcome, count(*)::integer as count,
@@ -130,17 +141,12 @@ export const selectIds = (table: ImportTable): string => `select id from {supaba
 
 export const copyIntoIds = 'copy pg_temp.import_ids from stdin'
 
-const gone = (table: ImportTable) => `{ns}.imported_rows r where r.table_name = '${table.name}'
-  and not exists (select from pg_temp.import_ids i where i.id = r.id)`
-
-/** Counts imported rows that the source no longer has. */
-export const countGone = (table: ImportTable): string =>
-  `select count(*)::integer as removed, 0 as kept from ${gone(table)}`
-
-/** Deletes imported rows that the source no longer has, unless they were changed here. */
+/** Deletes rows from the source `$1` that it no longer has, unless they were changed here. */
 export const deleteGone = (table: ImportTable): string => `
   with gone as (
-    delete from ${gone(table)} returning r.id, r.updated_at
+    delete from {ns}.imported_rows r where r.table_name = '${table.name}' and r.source = $1
+      and not exists (select from pg_temp.import_ids i where i.id = r.id)
+    returning r.id, r.updated_at
   ), removed as (
     delete from {ns}.${table.name} t using gone g
     where t.id = g.id and t.updated_at = g.updated_at returning t.id
@@ -152,13 +158,19 @@ export const deleteGone = (table: ImportTable): string => `
 export const hasImported = `
   select exists (select from {ns}.imported_rows where table_name = $1) as "isThere"`
 
-export const countImported = `
-  select count(*)::integer as count from {ns}.imported_rows where table_name = $1`
+/** Counts rows that exist here and that no source has claimed, because it does not have them. */
+export const countUnclaimed = (table: ImportTable): string => `
+  select count(*)::integer as count from {ns}.imported_rows r
+  join {ns}.${table.name} t on t.id = r.id
+  where r.table_name = '${table.name}' and r.source is null`
 
-/** Counts imported rows that still exist here. */
+export const countImported = `
+  select count(*)::integer as count from {ns}.imported_rows where table_name = $1 and source = $2`
+
+/** Counts rows from the source `$1` that still exist here. */
 export const countPresent = (table: ImportTable): string => `
   select count(*)::integer as count from {ns}.imported_rows r
-  join {ns}.${table.name} t on t.id = r.id where r.table_name = '${table.name}'`
+  join {ns}.${table.name} t on t.id = r.id where r.table_name = '${table.name}' and r.source = $1`
 
 export const addImport = `
   insert into {ns}.imports (id, source, source_version, since, snapshot_at)

@@ -66,11 +66,12 @@ export const updatedAt = column(
 )
 
 /**
- * Whether the user of a row is missing. In a dry run, users that would be imported are only in the
- * temporary table.
+ * Whether the user of a row is missing, or was imported from a source other than `$3`: that user must
+ * not get the sessions and factors of a user with the same ID.
  */
-export const hasNoUser = `(select u.id from {ns}.users u where u.id = s.user_id) is null
-  and (select k.id from pg_temp.import_known_users k where k.id = s.user_id) is null`
+export const hasNoUser = `((select u.id from {ns}.users u where u.id = s.user_id) is null
+  or (select r.source from {ns}.imported_rows r
+    where r.table_name = 'users' and r.id = s.user_id) <> $3)`
 
 /** Whether the secret of a row cannot be used, for example because the decryption key is wrong. */
 export const hasInvalidSecret =

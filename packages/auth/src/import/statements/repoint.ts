@@ -36,6 +36,38 @@ export const findDefaults = `
   where a.attgenerated = '' and ${elsewhere} order by 1, 2`
 
 /**
+ * Selects statements that grant what roles may do in the old schema and not in the new one: use the
+ * schema, and call the functions whose names are `$3`. `grantee = 0` stands for `public`. Owners are
+ * left out, because they have these privileges without a grant.
+ */
+export const findGrants = `
+  with schemas as (
+    select n.nspname as name, a.grantee, a.grantee = n.nspowner as is_owner
+    from pg_namespace n cross join aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) a
+    where n.nspname in ($1, $2) and a.privilege_type = 'USAGE'
+  ), functions as (
+    select n.nspname as schema, p.proname as name, a.grantee, a.grantee = p.proowner as is_owner
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+    cross join aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+    where n.nspname in ($1, $2) and p.proname = any($3::text[]) and p.pronargs = 0
+      and a.privilege_type = 'EXECUTE'
+  ), missing as (
+    select 1 as rank, format('usage on schema %I', $2) as privilege, o.grantee from schemas o
+    where o.name = $1 and not o.is_owner
+      and not exists (select from schemas s where s.name = $2 and s.grantee in (o.grantee, 0))
+    union all
+    select 2, format('execute on function %I.%I()', $2, o.name), o.grantee from functions o
+    where o.schema = $1 and not o.is_owner
+      and exists (select from functions f where f.schema = $2 and f.name = o.name)
+      and not exists (select from functions f
+        where f.schema = $2 and f.name = o.name and f.grantee in (o.grantee, 0))
+  )
+  select format('grant %s to %s;', m.privilege, string_agg(
+    case m.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(m.grantee)) end,
+    ', ' order by pg_get_userbyid(m.grantee))) as statement
+  from missing m group by m.rank, m.privilege order by m.rank, m.privilege`
+
+/**
  * Selects the triggers on `users` that the other table lacks, without those of this server, whose
  * schema has the table `imported_rows`.
  */

@@ -19,6 +19,15 @@ export const refuseHiddenRows = 'set local row_security = off'
 
 export const readClock = 'select now()::text as time'
 
+export const readDatabaseName = 'select current_database()::text as name'
+
+/** An administrator may have revoked the privilege that every role has by default. */
+export const mayReadSystemIdentifier = `
+  select has_function_privilege('pg_catalog.pg_control_system()', 'execute') as "isAllowed"`
+
+export const readSystemIdentifier =
+  'select system_identifier::text as identifier from pg_catalog.pg_control_system()'
+
 export const countRows = (table: string): string =>
   `select count(*)::double precision as count from {supabase}.${table}`
 

@@ -5,6 +5,8 @@ export interface SupabaseUrl {
   /** The URL of the database, without the parameter for the schema. */
   readonly url: string
   readonly schema: string
+  /** Host and port in lower case; several are separated by commas. */
+  readonly server: string
   /** Host, database and schema for messages, without the password. */
   readonly label: string
   /** The command-line option that has the URL, for messages. */
@@ -29,8 +31,9 @@ export function parseSupabaseUrl(text: string, option = '--from'): SupabaseUrl {
   try {
     const { hosts, database } = parseConnectionUrl(url)
     const places = hosts.map(({ host = 'localhost', port = 5432 }) => `${host}:${port}`)
+    const server = places.join(',').toLowerCase()
     const label = `${places.join(',')}/${database ?? ''}, schema "${schema}"`
-    return { url, schema, label, option }
+    return { url, schema, server, label, option }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw new ImportError(`The URL in ${option} ${reason}`, { cause: error })

@@ -1,3 +1,4 @@
+import { nilId } from '../../../db/nil-id.ts'
 import { invalid } from '../../../errors.ts'
 import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
@@ -211,13 +212,11 @@ export function readUserId(params: Readonly<Record<string, string>>): string {
   throw invalid('user_id must be an UUID', { status: 404 })
 }
 
-const nil = '00000000-0000-0000-0000-000000000000'
-
 /** Parses the ID of a new user. Undefined when the request does not choose one. @throws {ApiError} */
 function parseNewId(id: string | undefined): string | undefined {
   if (id === undefined || id === '') return undefined
   if (!uuidPattern.test(id)) throw invalid('ID must conform to the uuid v4 format')
-  if (id === nil) throw invalid('ID cannot be a nil uuid')
+  if (id === nilId) throw invalid('ID cannot be a nil uuid')
   return id.toLowerCase()
 }
 

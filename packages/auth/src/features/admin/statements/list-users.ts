@@ -1,3 +1,4 @@
+import { nilId } from '../../../db/nil-id.ts'
 import { type Statement, statement } from '../../../db/statement.ts'
 import { selectUser, type Time, type UserRow } from '../../users/statements/user-row.ts'
 
@@ -66,7 +67,6 @@ function toCursorStatement(direction: SortDirection) {
 /** $2 is the time and $3 the ID of the user after which the page begins; null for the first page. */
 function isAfter(direction: SortDirection): string {
   const [sign, first] = direction === 'asc' ? ['>', "'-infinity'"] : ['<', "'infinity'"]
-  const nilId = '00000000-0000-0000-0000-000000000000'
   return `(u.created_at, u.id) ${sign} (coalesce($2::timestamptz, ${first}),
        coalesce($3::uuid, '${nilId}'))`
 }

@@ -1,0 +1,58 @@
+/**
+ * @servers postgres-embedded
+ */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { runCommand } from '../support/auth-command.ts'
+import { openFlowServer } from '../support/flow-server.ts'
+import {
+  openSource,
+  sourceEnvironment,
+  toCommandEnvironment,
+} from '../support/supabase-source/open-source.ts'
+import { runReport } from '../support/supabase-source/run-report.ts'
+
+async function open(t: TestContext) {
+  const server = await openFlowServer(t, sourceEnvironment)
+  if (!server) return undefined
+  return { server, source: await openSource(t, server.databaseUrl, '2.196') }
+}
+
+test('values that the import replaces, such as null, do not count as differences', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { server, source } = opened
+  const { writer } = source
+  // The sample is random, but certainly contains rows whose IDs are far apart.
+  const [id, other] = ['5', 'a'].map((digit) => `${digit}0000000-0000-4000-8000-000000000001`)
+  await writer.user({ id, email: 'One@source.example', aud: null, created_at: null })
+  await writer.user({ id: other, email: '', created_at: null, updated_at: null })
+  await writer.insert('identities', {
+    ...{ id: other, user_id: id, provider: 'email', provider_id: id, identity_data: '[]' },
+  })
+  assert.ok(id)
+  const sessionId = await writer.session(id, { created_at: null })
+  await writer.storedTokens(id, sessionId, 1)
+  const { report } = await runReport(server, 'import', '--from', source.url)
+  const { sampled, differences } = report.verification
+  assert.deepEqual(differences, [])
+  assert.ok(sampled >= 3)
+})
+
+test('a row that differs from the source is reported', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { server, source } = opened
+  const id = 'a0000000-0000-4000-8000-000000000001'
+  await source.writer.user({ id, email: 'one@source.example' })
+  await server.query(`create function change_user() returns trigger language plpgsql as
+    $$ begin new.invited_at = now(); return new; end $$`)
+  await server.query(
+    'create trigger change_user before insert on users for each row execute function change_user()',
+  )
+  const { code, stdout } = await runCommand(['import', '--from', source.url], {
+    env: toCommandEnvironment(server),
+  })
+  assert.equal(code, 1)
+  assert.match(stdout, new RegExp(`found differences:\\n  users: the row ${id} differs`))
+})
