@@ -40,6 +40,8 @@ export interface Series {
 export interface PreparedServer {
   readonly contestant: Contestant
   readonly members: readonly Member[]
+  /** How many users were added to the database so far. */
+  users: number
   /** The current refresh tokens of the sessions. */
   refreshTokens: readonly string[]
   stormTokens: readonly string[]
@@ -130,9 +132,7 @@ export async function measureCase(
   plan: Plan,
   tools: Tools,
 ): Promise<CaseResult> {
-  const preparedServers = one.isOursOnly
-    ? all.filter(({ contestant }) => contestant.name === 'ours')
-    : all
+  const preparedServers = selectServers(one, all)
   const seconds = plan.seconds * one.longer
   const samples = new Map<PreparedServer, Sample[]>(
     preparedServers.map((prepared) => [prepared, []]),
@@ -158,8 +158,17 @@ export async function measureCase(
   return { series, bcryptPerSecond }
 }
 
-export function secondsOfCase(one: Case, serverCount: number, plan: Plan): number {
-  const servers = one.isOursOnly ? 1 : serverCount
+/** The servers that take part in a case. */
+export function selectServers(
+  { isOursOnly = false, comparesWorkers = false }: Case,
+  all: readonly PreparedServer[],
+): readonly PreparedServer[] {
+  const takesPart = { ours: true, workers: comparesWorkers, peer: !isOursOnly }
+  return all.filter(({ contestant }) => takesPart[contestant.name])
+}
+
+export function secondsOfCase(one: Case, all: readonly PreparedServer[], plan: Plan): number {
+  const servers = selectServers(one, all).length
   const slices = servers + (one.script === 'login' ? 1 : 0)
   return plan.rounds * plan.seconds * one.longer * slices + plan.warmupSeconds * servers
 }

@@ -30,6 +30,8 @@ Options:
                          our server uses the database bench_ours on the same PostgreSQL
   --peer-environment     print the variables that a running peer needs, and exit
 
+  --workers N            also measure GET /user and refresh with N workers, which share the connections
+                         to PostgreSQL; 1: only one worker; default: 4
   --postgres NAME        PostgreSQL to start: ${databaseServerNames.join(', ')}; default: embedded
   --only NAMES           comma-separated list of what to measure:
                          ${names.join(', ')}
@@ -47,6 +49,8 @@ export interface Settings {
   readonly isEnvironmentWanted: boolean
   readonly peer: Peer
   readonly postgres: DatabaseServerName
+  /** Our server is also measured with this many workers. */
+  readonly workers: number
   readonly families: readonly string[]
   readonly countsStatements: boolean
   readonly mostUsers: number
@@ -61,6 +65,7 @@ const options = {
   'peer-database': { type: 'string' },
   'peer-environment': { type: 'boolean', default: false },
   postgres: { type: 'string', default: 'embedded' },
+  workers: { type: 'string', default: '4' },
   only: { type: 'string' },
   users: { type: 'string' },
   rounds: { type: 'string' },
@@ -83,6 +88,7 @@ export function parseSettings(args: readonly string[]): Settings {
       parseRunningPeer(address, values),
     ),
     postgres: parseChoice('postgres', values.postgres, databaseServerNames),
+    workers: parseCount('workers', values.workers),
     families: families.filter((name) => only.includes(name)),
     countsStatements: only.includes(statementsName),
     mostUsers: parseCount('users', values.users ?? usual.users),
