@@ -1,5 +1,6 @@
 import { type PoolClient, type QueryConfig, types } from 'pg'
 import { AuditNotices, type AuditSettings, toAuditSession } from './audit-notices.ts'
+import { Batches } from './batches.ts'
 import {
   type Checkout,
   ConnectionPool,
@@ -16,7 +17,14 @@ import {
   StatementNames,
   toUniqueName,
 } from './prepared-statements.ts'
-import { type NoValues, type Row, type Statement, toPositional, withSchema } from './statement.ts'
+import {
+  isBatched,
+  type NoValues,
+  type Row,
+  type Statement,
+  toPositional,
+  withSchema,
+} from './statement.ts'
 
 export type { PoolState } from './connection/connection-pool.ts'
 export type { Row } from './statement.ts'
@@ -141,6 +149,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
     }
   }
 
+  const batches = new Batches((statement, values) => runAlone(statement, values))
+
   /**
    * Whether the statement was not executed because its prepared form is missing or out of date. If it
    * is missing, statements are no longer prepared.
@@ -190,8 +200,10 @@ export function openDatabase(settings: DatabaseSettings): Database {
   }
 
   return {
-    run: (statement: Statement, values?: object) =>
-      watched(statement.name, () => runAlone(statement, values)),
+    run: (statement: Statement, values: object = {}) =>
+      watched(statement.name, () =>
+        isBatched(statement) ? batches.run(statement, values) : runAlone(statement, values),
+      ) as Promise<readonly never[]>,
     async transaction(use) {
       const begin = async (canName: boolean) => attempt(await pool.acquire(), use, canName)
       let ended = await begin(true)
