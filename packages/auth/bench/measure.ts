@@ -138,7 +138,9 @@ export async function measureCase(
     preparedServers.map((prepared) => [prepared, []]),
   )
   const bcryptPerSecond: number[] = []
-  for (const prepared of preparedServers) await runSlice(prepared, one, plan.warmupSeconds, tools)
+  for (const prepared of preparedServers) {
+    await runSlice(prepared, one, warmupSecondsOf(prepared, plan), tools)
+  }
   for (let round = 0; round < plan.rounds; round++) {
     for (const prepared of round % 2 === 0 ? preparedServers : preparedServers.toReversed()) {
       samples.get(prepared)?.push(await runSlice(prepared, one, seconds, tools))
@@ -158,6 +160,11 @@ export async function measureCase(
   return { series, bcryptPerSecond }
 }
 
+/** Every worker has to compile the code for itself, and gets only its share of the requests. */
+function warmupSecondsOf({ contestant }: PreparedServer, { warmupSeconds }: Plan): number {
+  return warmupSeconds * contestant.workers
+}
+
 /** The servers that take part in a case. */
 export function selectServers(
   { isOursOnly = false, comparesWorkers = false }: Case,
@@ -168,7 +175,8 @@ export function selectServers(
 }
 
 export function secondsOfCase(one: Case, all: readonly PreparedServer[], plan: Plan): number {
-  const servers = selectServers(one, all).length
-  const slices = servers + (one.script === 'login' ? 1 : 0)
-  return plan.rounds * plan.seconds * one.longer * slices + plan.warmupSeconds * servers
+  const servers = selectServers(one, all)
+  const slices = servers.length + (one.script === 'login' ? 1 : 0)
+  const warmup = servers.reduce((sum, prepared) => sum + warmupSecondsOf(prepared, plan), 0)
+  return plan.rounds * plan.seconds * one.longer * slices + warmup
 }

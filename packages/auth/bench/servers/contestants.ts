@@ -30,6 +30,8 @@ export type ContestantName = 'ours' | 'workers' | 'peer'
 export interface Contestant extends AsyncDisposable {
   readonly name: ContestantName
   readonly label: string
+  /** Processes that serve requests. */
+  readonly workers: number
   readonly pid: number
   readonly databasePid: number
   readonly target: Target
@@ -68,6 +70,7 @@ async function openPeer(
     return {
       name: 'peer',
       label: `peer: ${serverName}`,
+      workers: 1,
       ...where,
       async [Symbol.asyncDispose]() {},
     }
@@ -106,6 +109,7 @@ async function open(
     return {
       name,
       label: labels[name](server.serverName, workers),
+      workers,
       pid: server.pid,
       databasePid: databases.pid,
       target: server.target,
