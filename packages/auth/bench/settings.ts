@@ -38,7 +38,8 @@ Options:
   --users N              skip cases that need more users; default: 1000000
   --rounds N             slices for each server and case; default: 8
   --seconds N            length of a slice; default: 1 (four times as long if passwords are hashed)
-  --warmup N             seconds of warm-up for each worker of a server, and each case; default: 4
+  --warmup N             seconds of warm-up for each worker of a server, and each case; default: 1
+                         (up to ten times as long until a worker has had 5,000 requests)
   --quick                2 rounds of 0.5 s with 100,000 users, for a rough impression
   --strict               exit with code 1 if a goal is missed
 
@@ -80,7 +81,7 @@ export function parseSettings(args: readonly string[]): Settings {
   const values = parseOptions(args, options)
   const only = parseSelection(values.only, names)
   const quick = values.quick ? { rounds: '2', seconds: '0.5', warmup: '0.5', users: '100000' } : {}
-  const usual = { rounds: '8', seconds: '1', warmup: '4', users: '1000000', ...quick }
+  const usual = { rounds: '8', seconds: '1', warmup: '1', users: '1000000', ...quick }
   return {
     isHelpWanted: values.help,
     isEnvironmentWanted: values['peer-environment'],
