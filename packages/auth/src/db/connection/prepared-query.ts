@@ -57,8 +57,8 @@ class PreparedQuery extends BaseQuery {
 }
 
 /**
- * @param client leads to a server process of its own; behind a pooler, the next one may have
- * prepared the statement with other columns. @param config of a statement with a name.
+ * @param client must not be behind a pooler, where the next server process may have prepared the
+ * statement with other columns. @param config of a statement with a name.
  */
 export function runPrepared<R extends QueryResultRow>(
   client: QueryingClient,
