@@ -26,6 +26,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  'auth-driver': {
+    summary: 'reading a row from PostgreSQL, compared with the query of pg',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/driver/driver.bench.ts')
+      return run(args)
+    },
+  },
   'auth-plans': {
     summary: 'the statements of the authentication server: time, buffers and indexes',
     run: async (args) => {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
-import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
+import { listProcesses, readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
 import { endOnSignals } from '@portcullis/bench-kit/server-process'
@@ -13,6 +13,7 @@ import {
   type PreparedServer,
   type Series,
   secondsOfCase,
+  selectServers,
   type Tools,
 } from './measure.ts'
 import { drawScores, formatScores, formatStatements } from './report.ts'
@@ -57,7 +58,12 @@ async function compare(settings: Settings): Promise<number> {
   const { statements, idleMegabytes, ...measured } = await measureAll(settings, databases)
   const scores = toScores(measured.series)
   const ours = idleMegabytes.find(({ name }) => name === 'ours')
-  const goals = checkGoals({ ...measured, idleMegabytes: ours?.megabytes ?? Number.NaN })
+  const goals = checkGoals({
+    ...measured,
+    idleMegabytes: ours?.megabytes ?? Number.NaN,
+    workers: settings.workers,
+    cores: machine.cores,
+  })
   if (scores.length > 0) console.log(`\n${formatScores(scores)}`)
   if (statements.length > 0) console.log(`\n${formatStatements(statements)}`)
   console.log(`\n${formatGoals(goals)}`)
@@ -97,17 +103,14 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
   const progress = createProgress()
   await using stack = new AsyncDisposableStack()
   try {
-    const contestants = await openContestants(settings.peer, databases)
+    const contestants = await openContestants(settings.peer, settings.workers, databases)
     for (const one of contestants) stack.use(one)
     progress.note('memory of idle servers')
     const idleMegabytes = await readIdleMemory(contestants)
     const preparedServers: PreparedServer[] = []
     for (const contestant of contestants) preparedServers.push(await prepareServer(contestant))
 
-    const total = wanted.reduce(
-      (sum, one) => sum + secondsOfCase(one, preparedServers.length, plan),
-      0,
-    )
+    const total = wanted.reduce((sum, one) => sum + secondsOfCase(one, preparedServers, plan), 0)
     let done = 0
     const tools: Tools = {
       load: stack.use(startChild(new URL('./load/load.ts', import.meta.url))),
@@ -123,10 +126,8 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
       : []
     const series: Series[] = []
     const bcryptPerSecond: number[] = []
-    let users = 0
     for (const one of wanted) {
-      if (one.users > users) await grow(preparedServers, users, one, progress.note)
-      users = one.users
+      await grow(selectServers(one, preparedServers), one, progress.note)
       const result = await measureCase(one, preparedServers, plan, tools)
       series.push(...result.series)
       bcryptPerSecond.push(...result.bcryptPerSecond)
@@ -140,18 +141,20 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
 async function prepareServer(contestant: Contestant): Promise<PreparedServer> {
   const members = await signUpMembers(contestant.target, memberCount)
   const [stormToken = '', ...refreshTokens] = members.map(({ refreshToken }) => refreshToken)
-  return { contestant, members, refreshTokens, stormTokens: [stormToken] }
+  return { contestant, members, users: 0, refreshTokens, stormTokens: [stormToken] }
 }
 
 async function grow(
   preparedServers: readonly PreparedServer[],
-  from: number,
   { users }: Case,
   note: (what: string) => void,
 ): Promise<void> {
-  for (const { contestant } of preparedServers) {
-    note(`${users.toLocaleString('en-US')} users for ${contestant.label}`)
-    await growUsers(contestant.databaseUrl, from, users)
+  for (const prepared of preparedServers) {
+    if (prepared.users >= users) continue
+    const { databaseUrl, label } = prepared.contestant
+    note(`${users.toLocaleString('en-US')} users for ${label}`)
+    await growUsers(databaseUrl, prepared.users, users)
+    prepared.users = users
   }
 }
 
@@ -164,7 +167,12 @@ async function readIdleMemory(contestants: readonly Contestant[]) {
     contestants.map(async ({ name, label, pid }) => ({
       name,
       label,
-      megabytes: Math.round(await readResidentMegabytes(pid)),
+      megabytes: Math.round(await readTotalMegabytes(pid)),
     })),
   )
+}
+
+async function readTotalMegabytes(pid: number): Promise<number> {
+  const each = await Promise.all((await listProcesses(pid)).map(readResidentMegabytes))
+  return each.reduce((sum, megabytes) => sum + megabytes, 0)
 }

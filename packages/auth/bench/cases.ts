@@ -16,6 +16,8 @@ export interface Case {
   readonly longer: number
   /** Whether the peer has no equivalent. */
   readonly isOursOnly?: boolean
+  /** Whether our server is also measured with several workers. */
+  readonly comparesWorkers?: boolean
   /** GET /user requests per second beside the load, to see whether they are delayed. */
   readonly probesPerSecond?: number
 }
@@ -74,8 +76,10 @@ function toCursor(user: number): string {
 /** Ordered by the number of users, because the database only grows. */
 export const cases: readonly Case[] = [
   ...listings(1_000, '1k'),
-  single('user', 'GET /user', 'user'),
-  single('refresh', 'refresh, a session for each connection', 'refresh'),
+  single('user', 'GET /user', 'user', { comparesWorkers: true }),
+  single('refresh', 'refresh, a session for each connection', 'refresh', {
+    comparesWorkers: true,
+  }),
   single('storm', 'refresh, one token for all connections', 'storm'),
   single('login', 'password login', 'login', { connections: 8, longer: 4, probesPerSecond: 50 }),
   single('signup', 'sign-up', 'signup', { connections: 8, longer: 4 }),

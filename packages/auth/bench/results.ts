@@ -19,7 +19,7 @@ export function toScores(all: readonly Series[]): readonly Score[] {
     const of = (pick: (sample: Sample) => number, digits: number) =>
       round(median(samples.map(pick)), digits)
     const peer = all.find((other) => other.case === one && other.contestant === 'peer')
-    const isOurs = contestant === 'ours'
+    const isOurs = contestant !== 'peer'
     return {
       case: one.name,
       title: one.title,

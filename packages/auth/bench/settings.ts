@@ -34,6 +34,9 @@ Options:
                          bench_ours on the same PostgreSQL
   --peer-environment     print the variables that a running peer needs
 
+  --workers N            also measure GET /user and refresh with N workers,
+                         which share the connections to PostgreSQL; 1: only one
+                         worker; default: 4
   --postgres NAME        PostgreSQL to start: ${databaseServerNames.join(', ')};
                          default: embedded
   --only NAMES           comma-separated list of what to measure:
@@ -42,7 +45,9 @@ Options:
   --rounds N             slices for each server and case; default: 8
   --seconds N            length of a slice, four times as long if passwords are
                          hashed; default: 1
-  --warmup N             seconds of warm-up for each server and case; default: 1
+  --warmup N             seconds of warm-up for each worker of a server and each
+                         case, up to ten times as long until a worker has had
+                         5,000 requests; default: 1
   --quick                2 rounds of 0.5 s with 100,000 users, for a rough
                          impression
   --strict               exit with code 1 if a goal is missed
@@ -57,6 +62,8 @@ export interface Settings {
   readonly isEnvironmentWanted: boolean
   readonly peer: Peer
   readonly postgres: DatabaseServerName
+  /** Our server is also measured with this many workers. */
+  readonly workers: number
   readonly families: readonly string[]
   readonly countsStatements: boolean
   readonly mostUsers: number
@@ -71,6 +78,7 @@ const options = {
   'peer-database': { type: 'string' },
   'peer-environment': { type: 'boolean', default: false },
   postgres: { type: 'string', default: 'embedded' },
+  workers: { type: 'string', default: '4' },
   only: { type: 'string' },
   users: { type: 'string' },
   rounds: { type: 'string' },
@@ -93,6 +101,7 @@ export function parseSettings(args: readonly string[]): Settings {
       parseRunningPeer(address, values),
     ),
     postgres: parseChoice('postgres', values.postgres, databaseServerNames),
+    workers: parseCount('workers', values.workers),
     families: families.filter((name) => only.includes(name)),
     countsStatements: only.includes(statementsName),
     mostUsers: parseCount('users', values.users ?? usual.users),

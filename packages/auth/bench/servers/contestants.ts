@@ -6,7 +6,13 @@ import type { PeerOf } from '@portcullis/bench-kit/peer'
 import type { Program, Target } from '@portcullis/bench-kit/server-process'
 import { password } from '../load/requests.ts'
 import type { DatabaseServer } from './database-server.ts'
-import { audience, jwtSecret, portcullisOnly, toEnvironment } from './environment.ts'
+import {
+  audience,
+  jwtSecret,
+  portcullisOnly,
+  serverPoolSize,
+  toEnvironment,
+} from './environment.ts'
 import { ourProgram, readHealth, startServer } from './server-process.ts'
 
 export interface RunningPeer {
@@ -17,30 +23,36 @@ export interface RunningPeer {
 
 export type Peer = PeerOf<RunningPeer>
 
-export type ContestantName = 'ours' | 'peer'
+/** `workers` is our server with several workers. */
+export type ContestantName = 'ours' | 'workers' | 'peer'
 
 /** A running server with its own database. */
 export interface Contestant extends AsyncDisposable {
   readonly name: ContestantName
   readonly label: string
+  /** Processes that serve requests. */
+  readonly workers: number
   readonly pid: number
   readonly databasePid: number
   readonly target: Target
   readonly databaseUrl: string
 }
 
+/** @param workers with how many workers our server is measured too; 1: it is not. */
 export async function openContestants(
   peer: Peer,
+  workers: number,
   databases: DatabaseServer,
 ): Promise<readonly Contestant[]> {
-  const ours = await open('ours', ourProgram, databases)
-  try {
-    if (peer.kind === 'none') return [ours]
-    return [ours, await openPeer(peer, databases)]
-  } catch (error) {
-    await ours[Symbol.asyncDispose]()
-    throw error
+  await using opened = new AsyncDisposableStack()
+  const contestants = [opened.use(await open('ours', ourProgram, databases))]
+  if (workers > 1) {
+    contestants.push(opened.use(await open('workers', ourProgram, databases, workers)))
   }
+  if (peer.kind !== 'none') contestants.push(opened.use(await openPeer(peer, databases)))
+  // From here on, the caller closes them.
+  opened.move()
+  return contestants
 }
 
 async function openPeer(
@@ -58,6 +70,7 @@ async function openPeer(
     return {
       name: 'peer',
       label: `peer: ${serverName}`,
+      workers: 1,
       ...where,
       async [Symbol.asyncDispose]() {},
     }
@@ -68,10 +81,18 @@ async function openPeer(
   return open('peer', program, databases)
 }
 
+const labels: Readonly<Record<ContestantName, (serverName: string, workers: number) => string>> = {
+  ours: () => 'portcullis',
+  workers: (_, workers) => `portcullis, ${workers} workers`,
+  // The peer may be any version, so its label comes from its health response.
+  peer: (serverName) => `peer: ${serverName}`,
+}
+
 async function open(
   name: ContestantName,
   program: Program,
   databases: DatabaseServer,
+  workers = 1,
 ): Promise<Contestant> {
   const databaseUrl = await databases.createDatabase(`bench_${name}`)
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
@@ -81,14 +102,14 @@ async function open(
       program,
       logFile: join(folder, 'server.log'),
       toEnvironment: (port) => ({
-        ...toEnvironment({ databaseUrl, port }),
-        ...(name === 'ours' && portcullisOnly),
+        ...toEnvironment({ databaseUrl, port, poolSize: Math.ceil(serverPoolSize / workers) }),
+        ...(name !== 'peer' && { ...portcullisOnly, AUTH_WORKERS: `${workers}` }),
       }),
     })
     return {
       name,
-      // The peer may be any version, so its label comes from its health response.
-      label: name === 'ours' ? 'portcullis' : `peer: ${server.serverName}`,
+      label: labels[name](server.serverName, workers),
+      workers,
       pid: server.pid,
       databasePid: databases.pid,
       target: server.target,

@@ -6,7 +6,12 @@ export const audience = 'authenticated'
 export interface EnvironmentSettings {
   readonly databaseUrl: string
   readonly port: number
+  /** The connections to PostgreSQL of one process. */
+  readonly poolSize?: number
 }
+
+/** The connections to PostgreSQL of a server, which several workers share. */
+export const serverPoolSize = 20
 
 /** A limit that no machine can reach. */
 const unlimited = '1000000000'
@@ -15,7 +20,11 @@ const unlimited = '1000000000'
  * Both servers know these names and get the same values. Limits are removed, addresses need no
  * confirmation, and only warnings are logged.
  */
-export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Record<string, string> {
+export function toEnvironment({
+  databaseUrl,
+  port,
+  poolSize = serverPoolSize,
+}: EnvironmentSettings): Record<string, string> {
   return {
     GOTRUE_SITE_URL: 'http://127.0.0.1:3000',
     API_EXTERNAL_URL: `http://127.0.0.1:${port}`,
@@ -25,7 +34,9 @@ export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Recor
     GOTRUE_DB_DRIVER: 'postgres',
     DATABASE_URL: databaseUrl,
     DB_NAMESPACE: 'auth',
-    GOTRUE_DB_MAX_POOL_SIZE: '20',
+    GOTRUE_DB_MAX_POOL_SIZE: `${poolSize}`,
+    // By default Supabase Auth keeps two idle connections, and opens one for nearly every request.
+    GOTRUE_DB_MAX_IDLE_POOL_SIZE: `${poolSize}`,
     GOTRUE_JWT_SECRET: jwtSecret,
     GOTRUE_JWT_EXP: '86400',
     GOTRUE_JWT_AUD: audience,

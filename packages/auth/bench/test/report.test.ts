@@ -49,27 +49,51 @@ test('goals are reached, missed, or unknown without a peer', () => {
   ]
   const goals = checkGoals({
     series: [
-      series('refresh', 'ours', rates(500)),
+      series('refresh', 'ours', rates(700)),
       series('refresh', 'peer', rates(100)),
       series('user', 'ours', rates(500)),
       series('login', 'ours', logins),
     ],
     bcryptPerSecond: [25, 25],
     idleMegabytes: 120,
+    workers: 4,
+    cores: 8,
   })
   const outcomeOf = (start: string) => {
     const goal = goals.find(({ text }) => text.startsWith(start))
     return [goal?.reached, goal?.isReached]
   }
-  assert.deepEqual(outcomeOf('refresh'), [5, true])
+  assert.deepEqual(outcomeOf('refresh'), [7, true])
   assert.deepEqual(outcomeOf('GET /user'), [null, null])
   assert.deepEqual(outcomeOf('password logins'), [0.98, true])
   assert.deepEqual(outcomeOf('p99 of GET /user'), [61, false])
   assert.deepEqual(outcomeOf('resident memory'), [120, true])
   const text = formatGoals(goals)
-  assert.match(text, /reached +refresh: .*: 5\.00 \(wanted at least 4\)/)
+  assert.match(text, /reached +refresh: .*: 7\.00 \(wanted at least 6\)/)
   assert.match(text, /missed +p99 of GET \/user.*: 61\.0 \(wanted at most 50\)/)
   assert.match(text, /unknown +GET \/user: .*not measured/)
+})
+
+test('workers are compared with one worker, by requests only if the machine has enough cores', () => {
+  const samples = [sample({ perSecond: 3500, perCpuSecond: 1600 })]
+  const outcomesOn = (cores: number) =>
+    checkGoals({
+      series: [series('user', 'ours', [sample()]), series('user', 'workers', samples)],
+      bcryptPerSecond: [],
+      idleMegabytes: 120,
+      workers: 4,
+      cores,
+    })
+      .filter(({ text }) => /with 4 workers: .* of one worker/.test(text))
+      .map(({ wanted, reached, isReached }) => [wanted, reached, isReached])
+  assert.deepEqual(outcomesOn(8), [
+    [3.4, 3.5, true],
+    [1.1, 1.25, false],
+  ])
+  assert.deepEqual(outcomesOn(7), [
+    [3.4, null, null],
+    [1.1, 1.25, false],
+  ])
 })
 
 test('the table names failures, and the chart has a bar for each server', () => {

@@ -6,6 +6,7 @@ import { parseSettings } from '../settings.ts'
 test('invalid options are reported by name', () => {
   const wrong = {
     '--only nothing': /Unknown name "nothing"\. Choose from: admin, user, /,
+    '--workers 0': /--workers must be a whole number above 0, not "0"/,
     '--rounds many': /--rounds must be a whole number above 0, not "many"/,
     '--seconds 0': /--seconds must be a number above 0, not "0"/,
     '--postgres oracle': /--postgres must be one of embedded, system, not "oracle"/,

@@ -77,11 +77,15 @@ async function runAll(run: () => unknown, calls: number): Promise<void> {
   await Promise.all(Array.from({ length: inFlight }, runSome))
 }
 
+/** Every verification is measured as if it were the first of its token. */
+const forgetful = { get: () => undefined, add() {} }
+
 const createTokens: Readonly<Record<Implementation, (algorithm: Algorithm) => Promise<Tokens>>> = {
   async portcullis(algorithm) {
     const jwk = { ...toPrivateKey(algorithm), kid, alg: algorithm, key_ops: ['sign', 'verify'] }
     const keys = algorithm === 'HS256' ? undefined : JSON.stringify([jwk])
-    const signer = createTokenSigner(createSigningKeys({ secret, keyId: undefined, keys }))
+    const signingKeys = createSigningKeys({ secret, keyId: undefined, keys })
+    const signer = createTokenSigner(signingKeys, undefined, forgetful)
     return {
       sign: () => signer.sign(claims),
       verify: (token) => signer.verify(token, nowSeconds),

@@ -1,11 +1,13 @@
 import { type PoolClient, type QueryConfig, types } from 'pg'
 import { AuditNotices, type AuditSettings, toAuditSession } from './audit-notices.ts'
+import { Batches } from './batches.ts'
 import {
   type Checkout,
   ConnectionPool,
   type PoolSettings,
   type PoolState,
 } from './connection/connection-pool.ts'
+import { runPrepared } from './connection/prepared-query.ts'
 import { runScoped } from './connection/scoped-query.ts'
 import { toLocalSettings, toSessionSettings, toUtcTime } from './connection/session-settings.ts'
 import { DatabaseLostError, leavesConnectionUsable, toDatabaseError } from './database-errors.ts'
@@ -16,7 +18,14 @@ import {
   StatementNames,
   toUniqueName,
 } from './prepared-statements.ts'
-import { type NoValues, type Row, type Statement, toPositional, withSchema } from './statement.ts'
+import {
+  isBatched,
+  type NoValues,
+  type Row,
+  type Statement,
+  toPositional,
+  withSchema,
+} from './statement.ts'
 
 export type { PoolState } from './connection/connection-pool.ts'
 export type { Row } from './statement.ts'
@@ -85,15 +94,17 @@ export function openDatabase(settings: DatabaseSettings): Database {
 
   /** @param setUp runs first, in the same transaction. */
   const send = async <R extends Row>(
-    client: PoolClient,
+    { client, facts }: Checkout,
     config: QueryConfig,
     setUp: string | undefined,
   ): Promise<readonly R[]> => {
-    const { rows } =
-      setUp === undefined
-        ? await client.query<R>(config)
-        : await runScoped<R>(client, setUp, config)
-    return rows
+    const run =
+      setUp !== undefined
+        ? runScoped<R>(client, setUp, config)
+        : config.name !== undefined && facts.isOwn
+          ? runPrepared<R>(client, config)
+          : client.query<R>(config)
+    return (await run).rows
   }
 
   const watched = async <Result>(name: string, run: () => Promise<Result>): Promise<Result> => {
@@ -122,12 +133,13 @@ export function openDatabase(settings: DatabaseSettings): Database {
     values: object | undefined,
     canName = true,
   ): Promise<readonly never[]> => {
-    const { client, facts, release } = await pool.acquire()
+    const checkout = await pool.acquire()
+    const { client, facts, release } = checkout
     const { name, text } = prepare(statement)
     const isNamed = canName && names.isUsed(facts.isOwn)
     const query = { ...(isNamed && { name }), text, values: toPositional(statement, values) }
     try {
-      const rows = await send<never>(client, query, facts.isSetUp ? undefined : localSettings)
+      const rows = await send<never>(checkout, query, facts.isSetUp ? undefined : localSettings)
       release(true)
       reportAudited(client, true)
       return rows
@@ -141,6 +153,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
     }
   }
 
+  const batches = new Batches((statement, values) => runAlone(statement, values))
+
   /**
    * Whether the statement was not executed because its prepared form is missing or out of date. If it
    * is missing, statements are no longer prepared.
@@ -152,10 +166,11 @@ export function openDatabase(settings: DatabaseSettings): Database {
 
   /** @param canName whether statements may be prepared. */
   const attempt = async <Result>(
-    { client, facts, release }: Checkout,
+    checkout: Checkout,
     use: (queries: Queries) => Promise<Result>,
     canName: boolean,
   ): Promise<{ readonly result: Result } | 'unprepared'> => {
+    const { client, facts, release } = checkout
     let isLost = false
     try {
       await client.query(facts.isSetUp ? 'begin' : `begin; ${localSettings}`)
@@ -169,7 +184,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
               text,
               values: toPositional(statement, values),
             }
-            return await send<never>(client, query, undefined).catch((error: unknown) => {
+            return await send<never>(checkout, query, undefined).catch((error: unknown) => {
               isLost ||= isNamed && isUnprepared(error)
               throw error
             })
@@ -190,8 +205,10 @@ export function openDatabase(settings: DatabaseSettings): Database {
   }
 
   return {
-    run: (statement: Statement, values?: object) =>
-      watched(statement.name, () => runAlone(statement, values)),
+    run: (statement: Statement, values: object = {}) =>
+      watched(statement.name, () =>
+        isBatched(statement) ? batches.run(statement, values) : runAlone(statement, values),
+      ) as Promise<readonly never[]>,
     async transaction(use) {
       const begin = async (canName: boolean) => attempt(await pool.acquire(), use, canName)
       let ended = await begin(true)

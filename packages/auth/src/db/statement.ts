@@ -6,8 +6,8 @@ export type Row = Readonly<Record<string, unknown>>
  */
 export interface Statement<V = never, R extends Row = Row> {
   readonly name: string
-  /** The names of `$1`, `$2` and so on; or `$1` is the whole object as JSON. */
-  readonly parameters: readonly string[] | ObjectParameter<V>
+  /** The names of `$1`, `$2` and so on; see `object` and `batch` for the others. */
+  readonly parameters: readonly string[] | ObjectParameter<V> | BatchParameters
   /** `{ns}` is replaced by the schema. */
   readonly text: string
   /** Declares the type of the rows. */
@@ -21,6 +21,12 @@ export interface ObjectParameter<V> {
   readonly kind: 'object'
   /** Used by the type checker only. */
   readonly values?: (values: V) => void
+}
+
+/** Every parameter is an array with one element for each request of a batch. */
+export interface BatchParameters<Name extends string = string> {
+  readonly kind: 'batch'
+  readonly names: readonly Name[]
 }
 
 export type NoValues = Readonly<Record<string, never>>
@@ -37,6 +43,11 @@ export function statement(name: string, text: string): Statement<NoValues>
 export function statement<const Name extends string>(
   name: string,
   parameters: readonly Name[],
+  text: string,
+): Statement<NamedValues<Name>>
+export function statement<Name extends string>(
+  name: string,
+  parameters: BatchParameters<Name>,
   text: string,
 ): Statement<NamedValues<Name>>
 export function statement<V extends object>(
@@ -61,10 +72,28 @@ export function object<V extends object>(): ObjectParameter<V> {
   return { kind: 'object' }
 }
 
-/** Returns the values in the order of `$1`, `$2` and so on. */
+/**
+ * The statement answers several requests at once: `$1`, `$2` and so on are arrays, in which each
+ * request has the same place. Each row has that place, from 1, in the column `position`. Use it for
+ * frequent statements that only read, with values that cannot fail: an error is one of all requests.
+ */
+export function batch<const Name extends string>(names: readonly Name[]): BatchParameters<Name> {
+  return { kind: 'batch', names }
+}
+
+export function isBatched({ parameters }: Statement): boolean {
+  return 'kind' in parameters && parameters.kind === 'batch'
+}
+
+/**
+ * Returns the values in the order of `$1`, `$2` and so on.
+ * @param values of a batch: one object for each request, or the object of the only one.
+ */
 export function toPositional({ parameters }: Statement, values: object = {}): unknown[] {
-  if ('kind' in parameters) return [values]
-  return parameters.map((name) => Reflect.get(values, name))
+  if (!('kind' in parameters)) return parameters.map((name) => Reflect.get(values, name))
+  if (parameters.kind === 'object') return [values]
+  const all: readonly object[] = Array.isArray(values) ? values : [values]
+  return parameters.names.map((name) => all.map((each) => Reflect.get(each, name)))
 }
 
 /** Inserts the schema, whose name was validated as a plain identifier. */

@@ -1,4 +1,5 @@
 import { type SigningKeys, signingAlgorithms } from './signing-keys.ts'
+import { createVerifiedTokens, type VerifiedTokens } from './verified-tokens.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 
@@ -16,10 +17,42 @@ export interface TokenSigner {
 }
 
 /** @param issuers accepted values of `iss`, if a token has one; undefined: any. */
-export function createTokenSigner(keys: SigningKeys, issuers?: readonly string[]): TokenSigner {
+export function createTokenSigner(
+  keys: SigningKeys,
+  issuers?: readonly string[],
+  verified: VerifiedTokens<Claims> = createVerifiedTokens(),
+): TokenSigner {
   const { algorithm, key, kid } = keys.signing
   const header = toSegment({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
   const signer = signingAlgorithms[algorithm]
+
+  /** Checks everything that does not depend on the time. @throws {TokenError} */
+  const verifyContent = (token: string): Claims => {
+    const [head = '', body = '', signature = '', ...more] = token.split('.')
+    if (token.length > longestToken || signature === '' || more.length > 0) {
+      throw new TokenError('token is malformed: token contains an invalid number of segments')
+    }
+    const { alg, kid: named, crit } = parseSegment(head)
+    // RFC 7515, section 4.1.11: a token with extensions that are not understood must be rejected.
+    if (crit !== undefined) {
+      throw new TokenError('token is unverifiable: extensions named by crit are not supported')
+    }
+    if (typeof alg === 'string' && Object.hasOwn(signingAlgorithms, alg) && !keys.accepts(alg)) {
+      throw new TokenError(`token signature is invalid: signing method ${alg} is invalid`)
+    }
+    const found =
+      typeof alg === 'string'
+        ? keys.find(alg, typeof named === 'string' ? named : undefined)
+        : undefined
+    if (found === undefined) {
+      throw new TokenError('token is unverifiable: error while executing keyfunc')
+    }
+    const verifier = signingAlgorithms[found.algorithm]
+    if (!verifier.verify(`${head}.${body}`, found.key, parseSignature(signature))) {
+      throw new TokenError('token signature is invalid: signature is invalid')
+    }
+    return parseSegment(body)
+  }
   return {
     sign(claims) {
       const data = `${header}.${toSegment(claims)}`
@@ -27,32 +60,10 @@ export function createTokenSigner(keys: SigningKeys, issuers?: readonly string[]
     },
 
     verify(token, nowSeconds) {
-      const [head = '', body = '', signature = '', ...more] = token.split('.')
-      if (token.length > longestToken || signature === '' || more.length > 0) {
-        throw new TokenError('token is malformed: token contains an invalid number of segments')
-      }
-      const { alg, kid: named, crit } = parseSegment(head)
-      // RFC 7515, section 4.1.11: a token with extensions that are not understood must be rejected.
-      if (crit !== undefined) {
-        throw new TokenError('token is unverifiable: extensions named by crit are not supported')
-      }
-      if (typeof alg === 'string' && Object.hasOwn(signingAlgorithms, alg) && !keys.accepts(alg)) {
-        throw new TokenError(`token signature is invalid: signing method ${alg} is invalid`)
-      }
-      const found =
-        typeof alg === 'string'
-          ? keys.find(alg, typeof named === 'string' ? named : undefined)
-          : undefined
-      if (found === undefined) {
-        throw new TokenError('token is unverifiable: error while executing keyfunc')
-      }
-      const verifier = signingAlgorithms[found.algorithm]
-      if (!verifier.verify(`${head}.${body}`, found.key, parseSignature(signature))) {
-        throw new TokenError('token signature is invalid: signature is invalid')
-      }
-      const claims = parseSegment(body)
+      const claims = verified.get(token) ?? verifyContent(token)
       checkTimes(claims, nowSeconds)
       if (issuers !== undefined) checkIssuer(claims, issuers)
+      verified.add(token, claims)
       return claims
     },
   }

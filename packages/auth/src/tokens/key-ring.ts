@@ -1,3 +1,5 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
+
 /** docs/auth-operations.md, "Keys", explains the purpose of each key. */
 export const keyNames = [
   'refresh_tokens',
@@ -9,15 +11,20 @@ export const keyNames = [
 ] as const
 export type KeyName = (typeof keyNames)[number]
 
-/** The versions of a key that all processes of a database share. */
+/**
+ * The versions of a key that all processes of a database share. They are key objects, because
+ * Node.js takes several times as long for an HMAC whose key is a buffer.
+ */
 export interface KeyRing {
   /** The version that is used for new secrets. */
-  current(): Buffer
+  current(): KeyObject
   /** All valid versions, newest first. Another process may already use the newest. */
-  all(): readonly Buffer[]
+  all(): readonly KeyObject[]
 }
 
-/** @param key the only version. */
-export function createKeyRing(key: Buffer): KeyRing {
-  return { current: () => key, all: () => [key] }
+/** @param newest the version that is used for new secrets. */
+export function createKeyRing(newest: Buffer, ...older: readonly Buffer[]): KeyRing {
+  const current = createSecretKey(newest)
+  const all = [current, ...older.map((key) => createSecretKey(key))]
+  return { current: () => current, all: () => all }
 }

@@ -1,4 +1,11 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
 import { createKeyRing, type KeyRing } from './key-ring.ts'
 
 /** Encrypts secrets that must be readable again, such as TOTP secrets, before they are stored. */
@@ -39,7 +46,7 @@ export function createSecretBox(keys: KeyRing): SecretBox {
   }
 }
 
-function openWith(key: Buffer, sealed: Buffer, owner: string): Buffer {
+function openWith(key: KeyObject, sealed: Buffer, owner: string): Buffer {
   const nonce = sealed.subarray(0, nonceBytes)
   const textAt = nonceBytes + tagBytes
   const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes })

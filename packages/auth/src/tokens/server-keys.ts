@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Queries } from '../db/database.ts'
@@ -35,7 +35,7 @@ export const activationMs = 60_000
 const readingMs = 15_000
 
 interface Version {
-  readonly key: Buffer
+  readonly key: KeyObject
   /** A time of `performance.now()`. */
   readonly activeAt: number
 }
@@ -92,7 +92,8 @@ async function readVersions(
     if (current !== undefined && row.wrapped_with !== current.fingerprint) {
       await rewrap(db, row, key, current)
     }
-    const version = { key, activeAt: performance.now() + row.active_in_ms }
+    const activeAt = performance.now() + row.active_in_ms
+    const version = { key: createSecretKey(key), activeAt }
     versions.set(row.name, [...(versions.get(row.name) ?? []), version])
   }
   return versions

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Client } from 'pg'
+import { Client, Connection } from 'pg'
 import { openDatabase } from '../../src/db/database.ts'
 import { type NoValues, type Statement, statement } from '../../src/db/statement.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
@@ -60,6 +60,24 @@ test('a failed statement keeps its connection', async (t) => {
       assert.equal(await readPid(), before)
     })
   }
+})
+
+test('the columns of a prepared statement are requested once for each connection', async (t) => {
+  const one = await openOne(t)
+  if (!one) return
+  const { db } = one
+  const describe = t.mock.method(Connection.prototype, 'describe')
+  const list = statement(
+    'test_list',
+    ['limit'],
+    'select n, null as nothing, json_build_array(n) as list from generate_series(1, 3) n limit $1',
+  )
+  const rows = [1, 2, 3].map((n) => ({ n, nothing: null, list: [n] }))
+  assert.deepEqual(await db.run(list, { limit: 3 }), rows)
+  assert.deepEqual(await db.run(list, { limit: 2 }), rows.slice(0, 2))
+  assert.deepEqual(await db.run(list, { limit: 0 }), [])
+  assert.deepEqual(await db.transaction((queries) => queries.run(list, { limit: 3 })), rows)
+  assert.equal(describe.mock.callCount(), 1)
 })
 
 test('a prepared statement is retried if a migration has changed its result type', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Queries } from '../../src/db/database.ts'
-import { object, statement, toPositional } from '../../src/db/statement.ts'
+import { batch, object, statement, toPositional } from '../../src/db/statement.ts'
 
 const findUser = statement('find_user', ['email', 'audience'], 'select $1, $2').returning<{
   readonly id: string
@@ -17,6 +17,17 @@ test('named values are mapped to parameters in their order', () => {
 test('an object is passed as the only parameter if the statement is defined so', () => {
   const user = { email: 'a@example.com' }
   assert.deepEqual(toPositional(addUser, user), [user])
+})
+
+test('the parameters of a batch are arrays, also for a single request', () => {
+  const findCaller = statement('find_caller', batch(['userId', 'sessionId']), 'select …')
+  const one = { userId: 'a', sessionId: null }
+  const other = { userId: 'b', sessionId: 'c' }
+  assert.deepEqual(toPositional(findCaller, [one, other]), [
+    ['a', 'b'],
+    [null, 'c'],
+  ])
+  assert.deepEqual(toPositional(findCaller, one), [['a'], [null]])
 })
 
 test('a statement without parameters has no values', () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import type { Database } from '../../db/database.ts'
 import { nilId } from '../../db/nil-id.ts'
-import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
+import { createKeyRing, type KeyName, keyNames } from '../../tokens/key-ring.ts'
 import { createSecretBox, createWrappingKeys, type SecretKeys } from '../../tokens/secret-box.ts'
 import { activationMs, rewrap, toOwner, unwrap as unwrapKey } from '../../tokens/server-keys.ts'
 import {
@@ -140,9 +140,9 @@ async function retireKey(input: KeyInput, name: KeyName): Promise<string> {
 const atOnce = 500
 
 async function resealSecrets({ db }: KeyInput, { keys }: KeyVersions): Promise<void> {
-  const [newest] = keys
+  const [newest, ...older] = keys
   if (newest === undefined) return
-  const box = createSecretBox({ current: () => newest, all: () => keys })
+  const box = createSecretBox(createKeyRing(newest, ...older))
   for (let after = nilId; ; ) {
     const rows = await db.run(listFactorSecrets, { after, limit: atOnce })
     for (const { id, secret } of rows) {

@@ -1,24 +1,11 @@
-import { type Connection, Query, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg'
-
-type Done = (error: Error | undefined, result: unknown) => void
-
-/** Members of the driver's connection and queries that its types do not declare. */
-interface WireConnection extends Connection {
-  readonly submittedNamedStatements: Record<string, string>
-  parse(message: { readonly text: string }): void
-  bind(message: object): void
-  execute(message: object): void
-}
-
-interface WireQuery {
-  name: string | undefined
-  prepare(connection: WireConnection): void
-  handleDataRow(message: object): void
-  handleCommandComplete(message: object, connection: WireConnection): void
-  handleError(error: Error, connection: WireConnection): void
-}
-
-const BaseQuery = Query as unknown as new (config: QueryConfig, done: Done) => Query & WireQuery
+import type { QueryConfig, QueryResult, QueryResultRow } from 'pg'
+import {
+  BaseQuery,
+  type Done,
+  type QueryingClient,
+  runQuery,
+  type WireConnection,
+} from './wire-query.ts'
 
 /**
  * A statement preceded by one that sets up its transaction. Both are sent together and end with one
@@ -66,18 +53,10 @@ class ScopedQuery extends BaseQuery {
   }
 }
 
-/** @param client a client of the pool, typed by the part that is needed. */
 export function runScoped<R extends QueryResultRow>(
-  client: { query(query: Query): unknown },
+  client: QueryingClient,
   setUp: string,
   config: QueryConfig,
 ): Promise<QueryResult<R>> {
-  return new Promise((resolve, reject) => {
-    client.query(
-      new ScopedQuery(setUp, config, (error, result) => {
-        if (error) reject(error)
-        else resolve(result as QueryResult<R>)
-      }),
-    )
-  })
+  return runQuery(client, (done: Done) => new ScopedQuery(setUp, config, done))
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
+import { createHash, createHmac, type KeyObject, randomBytes, randomInt } from 'node:crypto'
 import type { AccountClaim } from '../../messages/statements/request-parts.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 
@@ -70,12 +70,12 @@ export function createOneTimeTokens(keys: KeyRing): OneTimeTokens {
     createHash('sha256')
       .update(linkToken.replace(/^pkce_/, ''))
       .digest()
-  const toHash = (key: Buffer, digits: string, relatesTo: string) =>
+  const toHash = (key: KeyObject, digits: string, relatesTo: string) =>
     createHmac('sha256', key).update(`${relatesTo}\0${digits}`).digest()
   const hashDigits = (digits: string, relatesTo: string) =>
     toHash(keys.current(), digits, relatesTo)
   // A code relates to an address, a phone number or a UUID, never to this word.
-  const toApproval = (key: Buffer, relatesTo: string) => toHash(key, relatesTo, 'gateway')
+  const toApproval = (key: KeyObject, relatesTo: string) => toHash(key, relatesTo, 'gateway')
   return {
     create(digitCount, isPkce) {
       const digits = String(randomInt(10 ** digitCount)).padStart(digitCount, '0')

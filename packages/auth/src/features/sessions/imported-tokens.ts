@@ -1,4 +1,11 @@
-import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import {
+  createHash,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto'
 import type { Queries } from '../../db/database.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 import { createSecretBox, type SecretBox } from '../../tokens/secret-box.ts'
@@ -45,8 +52,9 @@ export function createImportedTokens({ db, keys }: ImportedTokensSettings): Impo
  * because both are needed equally long: until every session has been refreshed.
  */
 export function createSessionKeyBox(keys: KeyRing): SecretBox {
-  const derive = (key: Buffer) =>
-    Buffer.from(hkdfSync('sha256', key, '', 'portcullis auth: imported session keys', 32))
+  const purpose = 'portcullis auth: imported session keys'
+  const derive = (key: KeyObject) =>
+    createSecretKey(Buffer.from(hkdfSync('sha256', key, '', purpose, 32)))
   return createSecretBox({
     current: () => derive(keys.current()),
     all: () => keys.all().map(derive),

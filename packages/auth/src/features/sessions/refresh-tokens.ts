@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface RefreshTokens {
 
 /** @param keys shared by all processes of a database. */
 export function createRefreshTokens(keys: KeyRing): RefreshTokens {
-  const toHash = (key: Buffer, bytes: Buffer) =>
+  const toHash = (key: KeyObject, bytes: Buffer) =>
     createHmac('sha256', key).update(bytes.subarray(0, hashAt)).digest().subarray(0, 16)
   return {
     encode({ sessionId, counter }) {
@@ -44,8 +44,8 @@ export function createRefreshTokens(keys: KeyRing): RefreshTokens {
       if (!/^[\w-]{55}$/.test(text)) return undefined
       const bytes = Buffer.from(text, 'base64url')
       if (bytes.length !== tokenBytes || bytes[0] !== version) return undefined
-      const hash = bytes.subarray(hashAt, checksumAt)
-      if (!keys.all().some((key) => timingSafeEqual(toHash(key, bytes), hash))) return undefined
+      const proof = bytes.subarray(hashAt, checksumAt)
+      if (!keys.all().some((key) => timingSafeEqual(toHash(key, bytes), proof))) return undefined
       if (!toChecksum(bytes).subarray(0, 4).equals(bytes.subarray(checksumAt))) return undefined
       return {
         sessionId: toUuid(bytes.toString('hex', idAt, counterAt)),
@@ -57,7 +57,7 @@ export function createRefreshTokens(keys: KeyRing): RefreshTokens {
 
 /** Lets secret scanners recognise a token without the key. */
 function toChecksum(bytes: Buffer): Buffer {
-  return createHash('sha256').update(bytes.subarray(0, checksumAt)).digest()
+  return hash('sha256', bytes.subarray(0, checksumAt), 'buffer')
 }
 
 export function toUuid(hex: string): string {

@@ -1,4 +1,4 @@
-import { statement } from '../../../db/statement.ts'
+import { batch, statement } from '../../../db/statement.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import { selectUser, type Time, type UserRow } from '../../users/statements/user-row.ts'
 import { hasNewer, isWithinLimits, limitParameters } from './session-limits.ts'
@@ -213,11 +213,17 @@ export interface CallerRow extends UserRow {
  */
 export const findCaller = statement(
   'find_caller',
-  ['userId', 'sessionId'],
-  `select ${selectUser('u')},
+  batch(['userId', 'sessionId']),
+  // The arrays are subqueries, so that PostgreSQL plans the statement once and not for each length.
+  // With `offset 0` it looks up each row by its key: a plan that was made while the tables were small
+  // would otherwise scan them, or read all sessions of a user.
+  `select token.position, ${selectUser('u')},
      s.id as session_id, s.aal, s.is_recovery, s.revoked_at as session_revoked_at,
      s.created_at as session_created_at, s.refreshed_at as session_refreshed_at,
      s.not_after as session_not_after, s.amr as session_amr
-   from {ns}.users u left join {ns}.sessions s on s.id = $2 and s.user_id = u.id
-   where u.id = $1`,
+   from unnest((select $1::uuid[]), (select $2::uuid[]))
+       with ordinality as token(user_id, session_id, position)
+     cross join lateral (select * from {ns}.users where id = token.user_id offset 0) u
+     left join lateral (select * from {ns}.sessions where id = token.session_id offset 0) s
+       on s.user_id = u.id`,
 ).returning<CallerRow>()
