@@ -84,7 +84,10 @@ async function addUser(folder: string, name: UserName, { id, home }: User): Prom
   mkdirSync(join(folder, home))
 }
 
-function addNode(folder: string, { node, npmFolder }: Machine): void {
+export function addNode(
+  folder: string,
+  { node, npmFolder }: Pick<Machine, 'node' | 'npmFolder'>,
+): void {
   cpSync(node, join(folder, 'usr/local/bin/node'))
   const modules = join(folder, 'usr/local/lib/node_modules')
   cpSync(npmFolder, join(modules, 'npm'), { recursive: true })
@@ -97,7 +100,7 @@ function addNode(folder: string, { node, npmFolder }: Machine): void {
  * Copies the settings that this machine needs to reach its registries; returns the environment
  * variables.
  */
-async function addSettings(
+export async function addSettings(
   folder: string,
   user: User,
   machine: Machine,

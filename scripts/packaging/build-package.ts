@@ -55,6 +55,17 @@ const parts: { readonly [name: string]: { readonly [folder: string]: string } } 
   limiter: { [typesFolder]: '@portcullis/ratelimit' },
 }
 
+/** The packages of this repository that an archive contains, by the name of their folder there. */
+export function toInsideNames({
+  name,
+  inside,
+}: Pick<PublishedPackage, 'name' | 'inside'>): Readonly<Record<string, string>> {
+  return {
+    ...Object.fromEntries(inside.map((each) => [each.name, each.manifest.name])),
+    ...parts[name],
+  }
+}
+
 /**
  * Compiles the packages that are bundled into published packages. It must run before those are
  * built.
@@ -86,10 +97,7 @@ export async function buildPackage(published: PublishedPackage): Promise<readonl
   copyFiles(published)
   await ownSteps[name]?.(dist)
 
-  const insideNames = {
-    ...Object.fromEntries(inside.map((each) => [each.name, each.manifest.name])),
-    ...parts[name],
-  }
+  const insideNames = toInsideNames(published)
   const commonJs = commonJsSupport[name] ?? 'none'
   if (commonJs !== 'none') {
     const modules = toPublishedManifest(manifest, insideNames)
@@ -103,8 +111,8 @@ export async function buildPackage(published: PublishedPackage): Promise<readonl
   const repository = toRepositoryUrl(manifest)
   const publish = (text: string, path: string) => toPublishedText(text, path, repository)
   writeFileSync(join(dist, 'README.md'), publish(readReadme(folder), `packages/${name}`))
-  const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
-  writeFileSync(join(dist, 'CHANGELOG.md'), publish(changes, ''))
+  const changes = readFileSync(join(folder, 'CHANGELOG.md'), 'utf8')
+  writeFileSync(join(dist, 'CHANGELOG.md'), publish(changes, `packages/${name}`))
 
   // It throws if an export refers to a missing file; the registry would accept such a package.
   const subpaths = listSubpaths(publishedManifest, listFiles(dist))

@@ -10,8 +10,8 @@ test('every relative link of a page refers to a file, and its anchor to a headin
   const pages = globSync(
     [
       '*.md',
-      '{deploy,docs,examples}/**/*.md',
-      'packages/*/README.md',
+      '{docs,examples,deploy}/**/*.md',
+      'packages/*/{README,CHANGELOG}.md',
       'packages/*/test/*/README.md',
     ],
     { cwd: root },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { homedir, tmpdir } from 'node:os'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { findProgram } from '../src/programs/find-program.ts'
 import type { Program } from '../src/programs/programs.ts'
@@ -66,4 +66,11 @@ test('a link is resolved to the folder with the required neighbours; without the
   const program = programOf([], ['companion'])
   assert.equal(findProgram(program, join(folder, 'bin')), join(folder, 'real/server'))
   assert.equal(findProgram(program, join(folder, 'alone')), undefined)
+})
+
+test('a place can be below the home directory', async (t) => {
+  const folder = await mkdtemp(join(homedir(), '.portcullis-find-'))
+  t.after(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'server'), '', { mode: 0o755 })
+  assert.equal(findProgram(programOf([`~/${basename(folder)}`]), ''), join(folder, 'server'))
 })

@@ -112,3 +112,12 @@ test('a program that would change the machine too much is not installed', async 
   })
   assert.deepEqual(tried, [])
 })
+
+test('a program that Go builds is not installed, and the message names the command', async () => {
+  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
+  await assert.rejects(provideProgram('kubeconform', ways), {
+    message: /^kubeconform is not installed\. Install it: \S+ install \S*kubeconform\S*$/,
+    isOptional: true,
+  })
+  assert.deepEqual(tried, [])
+})

@@ -37,8 +37,9 @@ function isExecutable(file: string): boolean {
 
 /** The existing folders that match a path with a `*`, highest version first. */
 function expandPlace(place: string): string[] {
-  const [before, after] = place.replace(/^~/, homedir()).split('*')
-  if (before === undefined || after === undefined) return [place]
+  const full = place.replace(/^~/, homedir())
+  const [before, after] = full.split('*')
+  if (before === undefined || after === undefined) return [full]
   const prefix = before.endsWith('/') ? '' : basename(before)
   const parent = prefix === '' ? before : dirname(before)
   if (!existsSync(parent)) return []

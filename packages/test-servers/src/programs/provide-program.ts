@@ -18,9 +18,10 @@ export class MissingProgramError extends MissingError {
   }
 }
 
-function installCommandOf({ homebrewPackage, debianPackage, pypi }: Program): string {
+function installCommandOf({ homebrewPackage, debianPackage, goPackage, pypi }: Program): string {
   if (process.platform === 'darwin' && homebrewPackage) return `brew install ${homebrewPackage}`
   if (process.platform !== 'darwin' && debianPackage) return `apt-get install ${debianPackage}`
+  if (goPackage) return `go install ${goPackage}`
   return pypi ? `pip install ${pypi.name}` : 'npm install --include=optional'
 }
 

@@ -6,7 +6,7 @@ export const composeFolder = join(import.meta.dirname, '../../../../../examples/
 
 export interface ComposeService {
   readonly image: string
-  readonly build?: unknown
+  readonly build?: { readonly dockerfile: string }
   readonly command?: readonly string[]
   readonly environment?: Readonly<Record<string, string | number>>
   readonly ports?: readonly string[]
@@ -47,6 +47,14 @@ function fillIn(text: string, variables: Readonly<Record<string, string | undefi
       throw new Error(`${name}: ${word}`)
     },
   )
+}
+
+/** Returns the program that the image of a service starts, as a path in this repository. */
+export function readProgram({ build }: ComposeService): { program: string; args: string[] } {
+  const file = readFileSync(join(composeFolder, '../..', build?.dockerfile ?? ''), 'utf8')
+  const [, words = ''] = /^ENTRYPOINT (.+)$/m.exec(file) ?? []
+  const [, path = '', ...args]: string[] = JSON.parse(words)
+  return { program: path.replace(/^\/app\//, ''), args }
 }
 
 /** Returns the variables that the file uses. */

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findFreePort, open, programEnvironment } from '@portcullis/test-servers'
 import { parse } from 'yaml'
-import { type ComposeService, composeFolder, readComposeFile } from './compose-file.ts'
+import { type ComposeService, composeFolder, readComposeFile, readProgram } from './compose-file.ts'
 
 const root = join(composeFolder, '../..')
 const host = '127.0.0.1'
@@ -75,13 +75,16 @@ function startContainer(
   service: ComposeService | undefined,
   moved: Readonly<Record<string, unknown>>,
 ): ChildProcess {
-  const { command = [], environment = {} } = service ?? {}
-  const [program = '', ...args] = command
+  assert.ok(service)
+  const { command = [], environment = {} } = service
+  const { program, args } = readProgram(service)
   const env = Object.entries({ ...environment, ...moved }).map(([name, value]) => [
     name,
     `${value}`,
   ])
-  const words = args.map((word) => (word === '/rules' ? join(composeFolder, 'rules') : word))
+  const words = [...args, ...command].map((word) =>
+    word === '/rules' ? join(composeFolder, 'rules') : word,
+  )
   return spawn(process.execPath, [join(root, program), ...words], {
     env: { ...programEnvironment, ...Object.fromEntries(env) },
     // Not the .env file of this repository: a container has none either.

@@ -1,0 +1,37 @@
+import { run } from '../../bare-system/run.ts'
+
+/** A buildah whose images are in a separate folder, so that those of the machine stay as they are. */
+export interface Buildah {
+  /** Runs a command and returns its output. */
+  readonly call: (...args: readonly string[]) => Promise<string>
+  /** Mounts a new container of an image for the duration of `work`. */
+  readonly withRoot: <Result>(
+    image: string,
+    work: (root: string, container: string) => Promise<Result>,
+  ) => Promise<Result>
+}
+
+export function createBuildah(program: string, folder: string): Buildah {
+  // vfs needs neither a kernel module nor mounts inside namespaces.
+  const storage = [
+    '--root',
+    `${folder}/images`,
+    '--runroot',
+    `${folder}/run`,
+    '--storage-driver',
+    'vfs',
+  ]
+  const call: Buildah['call'] = async (...args) =>
+    (await run(program, [...storage, ...args])).trim()
+  return {
+    call,
+    async withRoot(image, work) {
+      const container = await call('from', '--pull-never', image)
+      try {
+        return await work(await call('mount', container), container)
+      } finally {
+        await call('rm', container)
+      }
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { parse } from 'yaml'
+import { chapters as authChapters } from '../../../packages/auth/src/config/config.ts'
+import { runCommand } from '../../../packages/auth/test/support/auth-command.ts'
+import { keyVariable } from '../../../packages/portcullis/src/commands/console-arguments.ts'
+import { chapters as ratelimitChapters } from '../../../packages/ratelimit/src/config/config.ts'
+import { parseRuleFiles } from '../../../packages/ratelimit/src/rules/yaml/parse.ts'
+import { chartFolder, readChartYaml, root, valueFiles } from '../chart.ts'
+
+const read = (file: string) => readFileSync(join(chartFolder, file), 'utf8')
+const templates = globSync('templates/**/*', { cwd: chartFolder, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+  .join('\n')
+
+const known = {
+  auth: toNames(authChapters),
+  ratelimit: toNames(ratelimitChapters),
+}
+
+function toNames(chapters: Readonly<Record<string, { variables: object }>>): Set<string> {
+  return new Set(
+    Object.values(chapters).flatMap(({ variables }) =>
+      Object.values(variables).flatMap(({ name, aliases }) => [name, ...aliases]),
+    ),
+  )
+}
+
+/** The variables that the chart sets for a server, without the values that templates compute. */
+function readOwnSettings(server: string): Readonly<Record<string, string>> {
+  const start = `{{- define "portcullis.${server}.ownSettings" -}}\n`
+  const [, after = ''] = read('templates/_settings.tpl').split(start)
+  const [block = ''] = after.split('\n{{- end -}}')
+  // A computed value is replaced by a number, with the unit that follows it.
+  return parse(block.replaceAll(/\{\{.*?\}\}/g, '1'))
+}
+
+for (const [server, names] of Object.entries(known)) {
+  test(`${server}: every variable in the chart, its examples and its README exists`, () => {
+    const own = Object.keys(readOwnSettings(server))
+    assert.ok(own.length > 5)
+    const values = valueFiles.map((file) => parse(readFileSync(file, 'utf8'))[server] ?? {})
+    const used = values.flatMap(({ config = {}, secret = {} }) =>
+      Object.keys({ ...config, ...secret }),
+    )
+    assert.ok(used.length > 3)
+    assert.deepEqual(
+      [...own, ...used].filter((name) => !names.has(name)),
+      [],
+    )
+  })
+}
+
+test('every variable named in the README, the values and the notes exists', () => {
+  const text = ['README.md', 'values.yaml', 'templates/NOTES.txt'].map(read).join('\n')
+  const named = [...text.matchAll(/\b(?:(?:AUTH|KVSTORE|GRPC|DRAIN|PORTCULLIS)_[A-Z_]+[A-Z])\b/g)]
+  assert.ok(named.length > 10)
+  const all = new Set([...known.auth, ...known.ratelimit, keyVariable])
+  assert.deepEqual(
+    named.map(([name]) => name).filter((name) => !all.has(name)),
+    [],
+  )
+})
+
+const schema = JSON.parse(read('values.schema.json'))
+const validate = new Ajv2020({ strict: false, allErrors: true }).compile(schema)
+
+test('the schema accepts the defaults and every example', () => {
+  for (const file of ['values.yaml', ...valueFiles.map((path) => `ci/${basename(path)}`)]) {
+    assert.ok(validate(readChartYaml(file)), `${file}: ${JSON.stringify(validate.errors)}`)
+  }
+})
+
+test('the schema refuses unknown values, unquoted numbers and invalid names', () => {
+  const invalid = [
+    { auht: {} },
+    { auth: { replica: 3 } },
+    { auth: { service: { headless: true } } },
+    { auth: { config: { AUTH_JWT_EXP: 3600 } } },
+    { ratelimit: { rules: { 'api.yml': 'domain: api' } } },
+    { ratelimit: { store: 'disk' } },
+    { auth: { image: { digest: 'latest' } } },
+    { auth: { existingSecret: 'My_Secret' } },
+  ]
+  for (const values of invalid) assert.ok(!validate(values), JSON.stringify(values))
+})
+
+test('every value of the schema is in values.yaml, with its default', () => {
+  const defaults = readChartYaml('values.yaml')
+  const missing = listPaths(schema).filter((path) => !hasPath(defaults, path))
+  // Helm adds it for charts with subcharts.
+  assert.deepEqual(missing, [['global']])
+})
+
+interface Schema {
+  readonly $ref?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+}
+
+function listPaths({ $ref, properties = {} }: Schema): string[][] {
+  const inherited = $ref === undefined ? [] : listPaths(schema.$defs[basename($ref)])
+  const own = Object.entries(properties).flatMap(([name, below]) => [
+    [name],
+    ...listPaths(below).map((path) => [name, ...path]),
+  ])
+  return [...inherited, ...own]
+}
+
+function hasPath(value: unknown, [first, ...rest]: readonly string[]): boolean {
+  if (first === undefined) return true
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, first)) return false
+  return hasPath(Reflect.get(value, first), rest)
+}
+
+test('every value that a template reads from the root exists', () => {
+  const defaults = readChartYaml('values.yaml')
+  const paths = [...templates.matchAll(/\.Values((?:\.[a-z]\w*)+)/g)].map(([, path = '']) => path)
+  assert.ok(paths.length > 20)
+  const missing = paths.filter((path) => !hasPath(defaults, path.slice(1).split('.')))
+  assert.deepEqual(missing, [])
+})
+
+test('the auth server accepts the settings of the examples', async () => {
+  for (const file of valueFiles) {
+    const { auth } = parse(readFileSync(file, 'utf8'))
+    if (auth.enabled === false) continue
+    const secret = {
+      AUTH_DB_DATABASE_URL: 'postgres://auth@postgres/app',
+      AUTH_SECRETS_KEY: 'only-for-the-tests-of-the-chart-0123456789',
+      AUTH_JWT_SECRET: 'only-for-the-tests-of-the-chart-0123456789',
+    }
+    const env = { ...secret, ...readOwnSettings('auth'), ...auth.config, ...auth.secret }
+    const { code, stdout, stderr } = await runCommand(['config', 'check'], { env })
+    assert.deepEqual([code, stderr], [0, ''], basename(file))
+    assert.match(stdout, /The configuration is valid/)
+  }
+})
+
+test('the rules of the examples have no errors', () => {
+  for (const file of valueFiles) {
+    const { rules = {} } = parse(readFileSync(file, 'utf8')).ratelimit
+    const files = Object.entries(rules).map(([name, text]) => ({ name, text: `${text}` }))
+    const { faults } = parseRuleFiles(files, { mergeDomains: false })
+    assert.deepEqual(faults, [], basename(file))
+  }
+})
+
+test('the chart has the version of the packages', () => {
+  const { version, appVersion } = readChartYaml('Chart.yaml')
+  const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  assert.deepEqual([version, appVersion], [manifest.version, manifest.version])
+})

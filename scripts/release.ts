@@ -1,0 +1,79 @@
+// Writes what accompanies a release:
+//
+//   npm run release -- sbom DIR          a CycloneDX document for each published package
+//   npm run release -- image-sbom DIR    the same for the image $IMAGE, whose root is mounted at $IMAGE_ROOT
+//   npm run release -- provenance DIR    the provenance of this run of the release workflow
+//   npm run release -- version X.Y.Z     exits with code 1 unless every file has this version
+//
+// docs/releases.md describes a release.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ImageName, images } from './deploy/images/images.ts'
+import { toInsideNames } from './packaging/build-package.ts'
+import { findPublishedPackages } from './packaging/published-packages.ts'
+import { createImageBom } from './release/image-sbom.ts'
+import { findDependencies, readLockFile } from './release/lock-file.ts'
+import { readRunEnvironment, toProvenance } from './release/provenance.ts'
+import { toPackageBom } from './release/sbom.ts'
+import { findOtherVersions } from './release/versions.ts'
+
+const commands: Readonly<Record<string, (argument: string) => void>> = {
+  sbom(folder) {
+    const lockFile = readLockFile()
+    for (const published of findPublishedPackages()) {
+      const { name, manifest } = published
+      const { name: fullName, version } = manifest
+      const bundled = Object.values(toInsideNames(published))
+      const bom = toPackageBom(
+        { name: fullName, version, license: `${manifest['license']}` },
+        findDependencies(lockFile, name, bundled),
+      )
+      write(folder, `portcullis-${name}-package.cdx.json`, bom)
+    }
+  },
+  'image-sbom'(folder) {
+    const { IMAGE: image = '', IMAGE_ROOT: imageRoot = '' } = process.env
+    if (!isImageName(image) || imageRoot === '') {
+      throw new Error(
+        'Set IMAGE to the name of an image, such as auth, and IMAGE_ROOT to its root.',
+      )
+    }
+    write(folder, `portcullis-${image}-image.cdx.json`, createImageBom(image, imageRoot))
+  },
+  provenance(folder) {
+    write(folder, 'provenance.json', toProvenance(readRunEnvironment(process.env)))
+  },
+  version(version) {
+    const others = findOtherVersions(version)
+    for (const other of others) console.error(other)
+    if (others.length > 0) process.exitCode = 1
+  },
+}
+
+const usage = 'Usage: npm run release -- sbom DIR | image-sbom DIR | provenance DIR | version X.Y.Z'
+const [name = '', argument = '', ...others] = process.argv.slice(2)
+const command = commands[name]
+if (name === '--help' || name === '-h') {
+  console.log(usage)
+} else if (command === undefined || argument === '' || others.length > 0) {
+  console.error(usage)
+  process.exitCode = 2
+} else {
+  try {
+    command(argument)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
+  }
+}
+
+function isImageName(name: string): name is ImageName {
+  return Object.hasOwn(images, name)
+}
+
+function write(folder: string, file: string, content: object): void {
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, file), `${JSON.stringify(content, null, 2)}\n`)
+  console.log(join(folder, file))
+}
