@@ -1,9 +1,4 @@
-// Builds and tests what deploy/ contains, with programs that npm test does not install:
-//
-//   npm run deploy-check -- chart     builds Helm and kubeconform with Go, lints, renders and validates the chart
-//   npm run deploy-check -- images    builds the images with buildah, and runs each with a read-only file system
-//
-// Run it before each release and whenever you change deploy/.
+// Builds and tests what deploy/ contains, with programs that npm test does not install.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +10,21 @@ const checks: Readonly<Record<string, (cache: string) => Promise<readonly string
   images: checkImages,
 }
 
-const usage = `Usage: npm run deploy-check -- ${Object.keys(checks).join('|')}`
+const usage = `Usage: npm run deploy-check -- WHAT
+
+Builds and tests what deploy/ contains, with programs that npm test does not
+install. Run it before each release, and whenever you change deploy/.
+
+  chart   builds Helm and kubeconform with Go; lints, renders and validates the
+          chart
+  images  builds the images with buildah, and runs each with a read-only file
+          system
+
+Options:
+  --help  show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
+
 const [name = '', ...others] = process.argv.slice(2)
 const check = checks[name]
 if (name === '--help' || name === '-h') {

@@ -114,8 +114,8 @@ test('a program that would change the machine too much is not installed', async 
 })
 
 test('a program that Go builds is not installed, and the message names the command', async () => {
-  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
-  await assert.rejects(provideProgram('kubeconform', ways), {
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true })
+  await assert.rejects(provideProgram('kubeconform', methods), {
     message: /^kubeconform is not installed\. Install it: \S+ install \S*kubeconform\S*$/,
     isOptional: true,
   })

@@ -10,12 +10,16 @@ import { runPrepared } from '../../src/db/connection/prepared-query.ts'
 
 const help = `Usage: npm run bench -- auth-driver [OPTION…]
 
-Measures the CPU time of this process for reading a row like that of a user from PostgreSQL: with the
-query of pg, with ours, which requests the columns once, and with ours for 16 requests at once.
+Measures the CPU time of this process for reading a row like that of a user from
+PostgreSQL: with the query of pg, with ours, which requests the columns once,
+and with ours for 16 requests at once.
 
 Options:
   --rounds N  rounds of measurement; default: 15
-  --calls N   requests in a round; default: 1600`
+  --calls N   requests in a round; default: 1600
+  --help      show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const options = {
   rounds: { type: 'string', default: '15' },
