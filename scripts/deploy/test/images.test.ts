@@ -34,8 +34,11 @@ test('the images have the Node of this repository, unless a build argument names
       ['BASE_IMAGE', image],
     ])
     assert.deepEqual(
-      [...text.matchAll(/^FROM (.+)$/gm)].map(([, from]) => from),
-      ['${BUILD_IMAGE} AS build', '${BASE_IMAGE}'],
+      [...text.matchAll(/^FROM \$\{(\w+)\}(.*)$/gm)].map(([, from, rest]) => [from, rest]),
+      [
+        ['BUILD_IMAGE', ' AS build'],
+        ['BASE_IMAGE', ''],
+      ],
       name,
     )
   }
