@@ -33,6 +33,7 @@ test('the images have the Node of this repository, unless a build argument names
       ['BUILD_IMAGE', image],
       ['BASE_IMAGE', image],
     ])
+    assert.equal(text.match(/^FROM /gm)?.length, 2, name)
     assert.deepEqual(
       [...text.matchAll(/^FROM \$\{(\w+)\}(.*)$/gm)].map(([, from, rest]) => [from, rest]),
       [
