@@ -2,6 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
 import { checkChart } from './deploy/check-chart.ts'
 import { checkImages } from './deploy/check-images.ts'
 
@@ -10,7 +11,7 @@ const checks: Readonly<Record<string, (cache: string) => Promise<readonly string
   images: checkImages,
 }
 
-const usage = `Usage: npm run deploy-check -- WHAT
+const help = `Usage: npm run deploy-check -- VERB
 
 Builds and tests what deploy/ contains, with programs that npm test does not
 install. Run it before each release, and whenever you change deploy/.
@@ -28,9 +29,9 @@ Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 const [name = '', ...others] = process.argv.slice(2)
 const check = checks[name]
 if (name === '--help' || name === '-h') {
-  console.log(usage)
+  console.log(help)
 } else if (check === undefined || others.length > 0) {
-  console.error(usage)
+  process.stderr.write(toArgumentError('npm run deploy-check --', findFault()))
   process.exitCode = 2
 } else {
   const cache = join(import.meta.dirname, '..', '.cache', 'deploy')
@@ -41,4 +42,9 @@ if (name === '--help' || name === '-h') {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1
   }
+}
+
+function findFault(): string {
+  if (check === undefined) return toVerbFault(name || undefined, Object.keys(checks))
+  return `Unexpected argument ${JSON.stringify(others[0])}.`
 }

@@ -1,14 +1,8 @@
-// Writes what accompanies a release:
-//
-//   npm run release -- sbom DIR          a CycloneDX document for each published package
-//   npm run release -- image-sbom DIR    the same for the image $IMAGE, whose root is mounted at $IMAGE_ROOT
-//   npm run release -- provenance DIR    the provenance of this run of the release workflow
-//   npm run release -- version X.Y.Z     exits with code 1 unless every file has this version
-//
-// docs/releases.md describes a release.
+// Writes what accompanies a release; `npm run release -- --help` lists the commands.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
 import { type ImageName, images } from './deploy/images/images.ts'
 import { toInsideNames } from './packaging/build-package.ts'
 import { findPublishedPackages } from './packaging/published-packages.ts'
@@ -51,13 +45,28 @@ const commands: Readonly<Record<string, (argument: string) => void>> = {
   },
 }
 
-const usage = 'Usage: npm run release -- sbom DIR | image-sbom DIR | provenance DIR | version X.Y.Z'
+const help = `Usage: npm run release -- VERB DIR
+       npm run release -- version X.Y.Z
+
+Writes what accompanies a release into DIR. See docs/releases.md.
+
+  sbom DIR        a CycloneDX document for each published package
+  image-sbom DIR  the same for the image $IMAGE, whose root is mounted at
+                  $IMAGE_ROOT
+  provenance DIR  the provenance of this run of the release workflow
+  version X.Y.Z   exits with code 1 unless every file has this version
+
+Options:
+  --help          show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
+
 const [name = '', argument = '', ...others] = process.argv.slice(2)
 const command = commands[name]
 if (name === '--help' || name === '-h') {
-  console.log(usage)
+  console.log(help)
 } else if (command === undefined || argument === '' || others.length > 0) {
-  console.error(usage)
+  process.stderr.write(toArgumentError('npm run release --', findFault()))
   process.exitCode = 2
 } else {
   try {
@@ -66,6 +75,13 @@ if (name === '--help' || name === '-h') {
     console.error(error instanceof Error ? error.message : error)
     process.exitCode = 1
   }
+}
+
+function findFault(): string {
+  if (command === undefined) return toVerbFault(name || undefined, Object.keys(commands))
+  if (argument === '')
+    return name === 'version' ? 'The version is missing.' : 'The folder is missing.'
+  return `Unexpected argument ${JSON.stringify(others[0])}.`
 }
 
 function isImageName(name: string): name is ImageName {

@@ -17,8 +17,8 @@ export const oauthServer = {
 export type OAuthServerConfig = Settings<typeof oauthServer.variables>
 
 export function toOAuthServer(settings: OAuthServerConfig, check: Check): OAuthServerConfig {
-  const name = check.nameOf(oauthServer.variables.enabled)
   if (settings.enabled) {
+    const name = check.nameOf(oauthServer.variables.enabled)
     check.note(
       `${name} allows administrators to register OAuth clients, but users cannot sign in to them: ` +
         '/oauth/authorize and /oauth/token are not supported',

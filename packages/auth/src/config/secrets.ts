@@ -117,8 +117,12 @@ function readKeys(path: string, check: Check): readonly string[] {
     if (found.length === 0) check.fault(file, `names ${path}, which contains no key`)
     return found
   } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     const reason = error instanceof Error ? error.message : error
-    check.fault(file, `cannot be read: ${reason}`)
+    check.fault(
+      file,
+      `names ${path}, which ${isMissing ? 'does not exist' : `cannot be read: ${reason}`}`,
+    )
     return []
   }
 }

@@ -39,6 +39,20 @@ test('values that the import replaces, such as null, do not count as differences
   assert.ok(sampled >= 3)
 })
 
+test('the sample covers the whole table', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { server, source } = opened
+  const userCount = 4_000
+  await source.client.query(`
+    insert into users (id, aud, role, email, created_at, updated_at)
+    select md5(n::text)::uuid, 'authenticated', 'authenticated', n || '@source.example', now(), now()
+    from generate_series(1, ${userCount}) n`)
+  const { report } = await runReport(server, 'import', '--from', source.url)
+  // 500 random users of 4,000: about 470 different ones. A sample from a part of the table has fewer.
+  assert.ok(report.verification.sampled > 350, `${report.verification.sampled}`)
+})
+
 test('a row that differs from the source is reported', async (t) => {
   const opened = await open(t)
   if (!opened) return

@@ -1,4 +1,5 @@
 import { invalid } from '../../errors.ts'
+import { isDangerousScheme, isLoopback } from '../redirects/redirects.ts'
 import { isStorableText } from '../users/metadata.ts'
 
 /** By type of client: how it can authenticate. The first method is the default. */
@@ -44,24 +45,22 @@ function checkRedirectUris(uris: readonly string[]): void {
   }
 }
 
-/** These run or read something in the browser instead of leading to the client. */
-const dangerousScheme = /^(javascript|data|file|vbscript|about|blob):/i
-const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
-
 /** Custom schemes of apps are allowed. See RFC 6749, section 3.1.2. */
 function findRedirectFault(uri: string): string | undefined {
   if (uri === '') return 'redirect URI cannot be empty'
   if (uri.length > 2_048) return 'redirect URI cannot exceed 2048 characters'
-  const scheme = dangerousScheme.exec(uri)?.[1]
-  if (scheme !== undefined) return `scheme '${scheme}' is not allowed for security reasons`
+  const [scheme = ''] = uri.split(':', 1)
+  if (isDangerousScheme(`${scheme.toLowerCase()}:`)) {
+    return `scheme '${scheme}' is not allowed for security reasons`
+  }
   // The URL parser removes line breaks and tabs and replaces backslashes, so the registered text
   // would differ from the URL that browsers open.
   if (/[\s\\\p{Cc}]/u.test(uri) || !uri.isWellFormed()) return 'invalid URL format'
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#]/i.test(uri) || !URL.canParse(uri)) {
     return 'must have scheme and host'
   }
-  const { protocol, hostname } = new URL(uri)
-  if (protocol === 'http:' && !loopback.includes(hostname)) {
+  const url = new URL(uri)
+  if (url.protocol === 'http:' && !isLoopback(url)) {
     return 'HTTP scheme only allowed for localhost'
   }
   return uri.includes('#') ? 'fragment not allowed in redirect URI' : undefined

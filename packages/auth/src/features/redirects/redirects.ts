@@ -27,7 +27,9 @@ export interface Redirects {
   judge(url: string): RedirectVerdict
 }
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
+const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+/** These run or read something in the browser instead of opening a page of the app. */
+const dangerousSchemes = ['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:']
 const longestRedirect = 2_048
 /** DNS does not allow longer names. */
 const longestHost = 253
@@ -90,18 +92,26 @@ function findExcess(target: string, { hostname }: URL): string | undefined {
     : undefined
 }
 
+export function isLoopback({ hostname }: URL): boolean {
+  return loopback.includes(hostname)
+}
+
+/** @param protocol in lower case, with its colon. */
+export function isDangerousScheme(protocol: string): boolean {
+  return dangerousSchemes.includes(protocol)
+}
+
 function isOfSite(target: URL, site: URL, isStrict: boolean): boolean {
   if (target.hostname === '' || target.hostname !== site.hostname) return false
   if (!isStrict) return ['http:', 'https:', site.protocol].includes(target.protocol)
-  const isSamePort = target.port === site.port || loopback.has(site.hostname)
+  const isSamePort = target.port === site.port || isLoopback(site)
   return target.protocol === site.protocol && isSamePort
 }
 
-function findStrangeHost({ protocol, hostname }: URL): string | undefined {
-  if (['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:'].includes(protocol)) {
-    return `the scheme ${protocol} is not permitted`
-  }
-  if (loopback.has(hostname)) return undefined
+function findStrangeHost(url: URL): string | undefined {
+  const { protocol, hostname } = url
+  if (isDangerousScheme(protocol)) return `the scheme ${protocol} is not permitted`
+  if (isLoopback(url)) return undefined
   if (/^[\d.]+$/.test(hostname) || hostname.startsWith('[')) {
     return 'its host is an IP address, which is permitted only for loopback addresses'
   }

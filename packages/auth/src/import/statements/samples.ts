@@ -37,13 +37,15 @@ function toChecksums({ name, columns }: ImportTable): string {
 
 /**
  * Picks the IDs of rows from the source `$2` that follow random ones, so that the sample covers the
- * whole table.
+ * whole table. The random IDs come from a subquery: in the condition itself, PostgreSQL would choose
+ * another one for each row that it compares, and could not use the index.
  */
 export const pickSample = ({ name }: ImportTable): string => `
-  select distinct r.id::text as id from generate_series(1, $1::integer) n
+  select distinct r.id::text as id
+  from (select md5(n::text || random()::text)::uuid as id from generate_series(1, $1::integer) n) s
   cross join lateral (
     select i.id from {ns}.imported_rows i
-    where i.table_name = '${name}' and i.source = $2 and i.id >= md5(n::text || random()::text)::uuid
+    where i.table_name = '${name}' and i.source = $2 and i.id >= s.id
     order by i.id limit 1
   ) r`
 
