@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { installDebianPackage } from '../../packages/test-servers/src/programs/debian.ts'
+import { installDebianPackages } from '../../packages/test-servers/src/programs/debian.ts'
 import type { Machine } from './machine.ts'
 import { run } from './run.ts'
 
@@ -41,5 +41,5 @@ async function provideDebootstrap(): Promise<void> {
   )
   if (isThere) return
   console.log('Installing debootstrap (apt-get install debootstrap)…')
-  await installDebianPackage('debootstrap')
+  await installDebianPackages(['debootstrap'])
 }

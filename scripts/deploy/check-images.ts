@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { provideProgram } from '@portcullis/test-servers'
-import { installDebianPackage } from '../../packages/test-servers/src/programs/debian.ts'
+import { installDebianPackages } from '../../packages/test-servers/src/programs/debian.ts'
 import { run } from '../bare-system/run.ts'
 import { createImageBom } from '../release/image-sbom.ts'
 import { root } from './chart.ts'
@@ -38,7 +38,7 @@ export async function checkImages(cache: string): Promise<string[]> {
 async function provideBuildah(): Promise<string> {
   return provideProgram('buildah').catch(async () => {
     console.log('Installing buildah (apt-get install buildah)…')
-    await installDebianPackage('buildah')
+    await installDebianPackages(['buildah'])
     return provideProgram('buildah')
   })
 }

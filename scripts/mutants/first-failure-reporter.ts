@@ -4,7 +4,7 @@ import type { TestEvent } from 'node:test/reporters'
  * Ends the process at the first failing test: the mutant is killed then, and later tests would
  * often wait for something that never happens. At the end it writes how many tests passed.
  */
-// biome-ignore lint/style/noDefaultExport: `node --test-reporter` requires one.
+// oxlint-disable-next-line import/no-default-export -- `node --test-reporter` requires one.
 export default async function* reportFirstFailure(events: AsyncIterable<TestEvent>) {
   let passed = 0
   for await (const { type, data } of events) {

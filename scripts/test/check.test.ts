@@ -87,7 +87,7 @@ test('each tool reports the violations it is responsible for', async (t) => {
   assert.match(stdout, /no-compare-neg-zero[^]*?wrong-sign\.test\.ts/)
   assert.match(stdout, /label-has-associated-control[^]*?label\.tsx/)
   assert.match(stdout, /settings\.json.+noDuplicateObjectKeys/)
-  assert.match(stdout, /CamelCase\.ts.+useFilenamingConvention/)
+  assert.match(stdout, /filename-case[^]*?CamelCase\.ts/)
   assert.match(stdout, /badly-formatted\.ts/)
   assert.match(
     stdout,

@@ -1,3 +1,6 @@
+/**
+ * @slow
+ */
 import { test } from 'node:test'
 import { drills } from '../drills/index.ts'
 import { runDrills } from '../drills/run-drills.ts'

@@ -55,5 +55,5 @@ function toSkipReason(event: TestEvent): string | undefined {
   return typeof reason === 'string' && reason !== '' ? reason : 'no reason given'
 }
 
-// biome-ignore lint/style/noDefaultExport: this is how `node --test` finds a reporter
+// oxlint-disable-next-line import/no-default-export -- this is how `node --test` finds a reporter
 export default counts

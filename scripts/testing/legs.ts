@@ -11,7 +11,7 @@ export interface Leg {
   readonly env: Readonly<Record<string, string>>
   /** Runs only when it is named: `npm test -- --leg NAME`. */
   readonly isOnDemand?: true
-  /** Runs at the same time as the other legs, because many of its tests wait. */
+  /** Runs in a second sequence, at the same time as the first, so that no core waits for the end of a leg. */
   readonly isConcurrent?: true
   /** A process in which no test ends for this long is considered hanging. */
   readonly hangLimitMs: number
@@ -45,6 +45,7 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     node: () => process.execPath,
     nodeArgs: ['--import', './packages/graphql-over-http/test/support/graphql-16.ts'],
     env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '16', REPEATS_MAIN_LEG: 'true' },
+    isConcurrent: true,
     hangLimitMs,
   },
   'node-22': {
@@ -53,6 +54,7 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     // Node 22 prints a warning when it strips types, also in the tests' own processes.
     nodeArgs: ['--disable-warning=ExperimentalWarning'],
     env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17', REPEATS_MAIN_LEG: 'true' },
+    isConcurrent: true,
     hangLimitMs,
   },
   endurance: {

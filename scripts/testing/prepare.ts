@@ -1,4 +1,5 @@
 import {
+  installMissingPackages,
   MissingProgramError,
   type ProgramName,
   programs,
@@ -12,6 +13,7 @@ import { runtime } from '../../packages/graphql-over-http/test/support/runtimes.
  */
 export async function prepare(): Promise<void> {
   const names = Object.keys(programs).filter((name): name is ProgramName => name in programs)
+  await installMissingPackages(names)
   for (const name of names) {
     try {
       await provideProgram(name)

@@ -137,5 +137,5 @@ function showOutput(file: string, output: string): string {
   return `\n  ${relative(process.cwd(), file)} printed:\n${shown}\n`
 }
 
-// biome-ignore lint/style/noDefaultExport: this is how `node --test` finds a reporter
+// oxlint-disable-next-line import/no-default-export -- this is how `node --test` finds a reporter
 export default quiet

