@@ -16,7 +16,7 @@ console.log(`Signed up ${signedUp.data.user?.email}`)
 const signedIn = await auth.signInWithPassword({ email, password })
 if (signedIn.error) throw signedIn.error
 const { session } = signedIn.data
-console.log(`Signed in; the access token is good for ${session.expires_in} s`)
+console.log(`Signed in; the access token is valid for ${session.expires_in} s`)
 
 const refreshed = await auth.refreshSession(session)
 if (refreshed.error) throw refreshed.error

@@ -61,7 +61,7 @@ test('the Node app signs up, signs in and refreshes, and the API accepts its tok
   const lines = output.trimEnd().split('\n')
   assert.deepEqual(lines.slice(0, 4), [
     `Signed up ${email}`,
-    'Signed in; the access token is good for 3600 s',
+    'Signed in; the access token is valid for 3600 s',
     'Refreshed the session',
     'Hello, Ada',
   ])

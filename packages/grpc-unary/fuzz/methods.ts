@@ -14,7 +14,7 @@ export const paths = [
 ] as const
 
 /** The reply to calls of `Later`: long enough for small windows to hold it back. */
-export const LATE_REPLY = 'a late reply, and not a short one at that'
+export const LATE_REPLY = 'a late reply that is longer than the others'
 
 export interface FuzzMethods {
   readonly methods: Methods

@@ -253,7 +253,7 @@ describe('few bytes do not cause much work', () => {
       const longName = Buffer.from(`\x40\x7f\xa1\x1e${'x'.repeat(4000)}\x00`, 'latin1')
       const end = flag.END_HEADERS | flag.END_STREAM
       attacker.send(frame(frameType.HEADERS, end, 1, Buffer.concat([fields, longName])))
-      // The newest entry's name, not indexed, and an empty value: three bytes for four thousand.
+      // A field with the name of the newest entry and an empty value: three bytes that decode to 4,000.
       const bomb = Buffer.concat([fields, Buffer.alloc(16_200, Buffer.from([0x0f, 0x2f, 0]))])
       const cpuMs = await cpuMsOf(async () => {
         attacker.send(...repeat(60, (n) => frame(frameType.HEADERS, end, idOf(n) + 2, bomb)))
