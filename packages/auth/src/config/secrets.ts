@@ -10,6 +10,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { SecretKeys } from '../tokens/secret-box.ts'
 import { withOldNames } from './variables.ts'
 
@@ -117,11 +118,10 @@ function readKeys(path: string, check: Check): readonly string[] {
     if (found.length === 0) check.fault(file, `names ${path}, which contains no key`)
     return found
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    const reason = error instanceof Error ? error.message : error
+    const isMissing = toCode(error) === 'ENOENT'
     check.fault(
       file,
-      `names ${path}, which ${isMissing ? 'does not exist' : `cannot be read: ${reason}`}`,
+      `names ${path}, which ${isMissing ? 'does not exist' : `cannot be read: ${toReason(error)}`}`,
     )
     return []
   }

@@ -559,7 +559,7 @@ test('secrets keys come from a variable or a file, and their absence causes a wa
   assert.doesNotMatch(short, /short,|first/)
   assert.match(faultsOf(toFile('')).join(), /AUTH_SECRETS_KEY_FILE.*contains no key/)
   const nowhere = { AUTH_SECRETS_KEY: '', AUTH_SECRETS_KEY_FILE: join(folder, 'none') }
-  assert.match(faultsOf(nowhere).join(), /AUTH_SECRETS_KEY_FILE.*cannot be read: ENOENT/)
+  assert.match(faultsOf(nowhere).join(), /AUTH_SECRETS_KEY_FILE.*, which does not exist/)
   const both = { ...toFile(first), AUTH_SECRETS_KEY: second }
   assert.match(
     faultsOf(both).join(),
