@@ -15,6 +15,7 @@ import {
   toArgumentFault,
   toValueFault,
 } from '@portcullis/service-kit/argument-faults'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { type BareSystem, openBareSystem } from './bare-system/bare-system.ts'
 import { provideBase } from './bare-system/base.ts'
 import { type CommandName, proofs } from './bare-system/commands.ts'
@@ -85,7 +86,7 @@ async function prove(system: BareSystem, user: UserName, command: CommandName): 
   const start = performance.now()
   const failure = await proofs[command](system, logFile).then(
     () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : `${error}`),
+    (error: unknown) => toMessage(error),
   )
   const seconds = (performance.now() - start) / 1000
   console.log(failure === undefined ? `Passed in ${seconds.toFixed(0)} s.` : `Failed: ${failure}`)

@@ -1,6 +1,7 @@
 // npm run bench -- NAME [OPTION…]
 
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
 import { wrapText } from '@portcullis/service-kit/wrap-text'
 
@@ -136,7 +137,7 @@ if (benchmark) {
   try {
     process.exitCode = await benchmark.run(args)
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(toMessage(error))
     process.exitCode = 1
   }
 } else if (name === undefined || name === '--help' || name === '-h') {

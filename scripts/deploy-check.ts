@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { checkChart } from './deploy/check-chart.ts'
 import { checkImages } from './deploy/check-images.ts'
 
@@ -39,7 +40,7 @@ if (name === '--help' || name === '-h') {
   try {
     for (const line of await check(cache)) console.log(line)
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(toMessage(error))
     process.exitCode = 1
   }
 }

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { type ImageName, images } from './deploy/images/images.ts'
 import { toInsideNames } from './packaging/build-package.ts'
 import { findPublishedPackages } from './packaging/published-packages.ts'
@@ -72,7 +73,7 @@ if (name === '--help' || name === '-h') {
   try {
     command(argument)
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(toMessage(error))
     process.exitCode = 1
   }
 }

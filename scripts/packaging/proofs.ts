@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
+import { toMessage } from '@portcullis/service-kit/reason'
 
 /** Claims about the packages, each with its outcome on a separate line. */
 export interface Proofs {
@@ -51,7 +52,6 @@ export function createProofs(write: (line: string) => void): Proofs {
 
 // Most failures contain the output of a tool; only an error in these scripts needs its stack.
 function toText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
   const isOurs = error instanceof TypeError || error instanceof ReferenceError
-  return stripVTControlCharacters(isOurs ? (error.stack ?? error.message) : error.message)
+  return stripVTControlCharacters((isOurs && error.stack) || toMessage(error))
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { Counts } from './counts-reporter.ts'
 import type { Leg } from './legs.ts'
 import { root } from './test-files.ts'
@@ -47,7 +48,7 @@ export async function runLeg(options: RunOptions): Promise<LegResult> {
   try {
     node = leg.node()
   } catch (error) {
-    console.error(error instanceof Error ? error.message : error)
+    console.error(toMessage(error))
     return { ...nothingRan, seconds: 0 }
   }
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-test-'))

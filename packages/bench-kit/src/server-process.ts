@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { toReason } from '@portcullis/service-kit/reason'
 
 /** The address of a server. */
 export interface Target {
@@ -76,7 +77,7 @@ export async function startServerProcess<Readiness>(
       const readiness = await launch.readReadiness()
       if (readiness !== undefined) return { pid, child, readiness, [Symbol.asyncDispose]: stop }
     } catch (error) {
-      lastFault = error instanceof Error ? error.message : String(error)
+      lastFault = toReason(error)
     }
     await Promise.race([wait(50), exit])
   }

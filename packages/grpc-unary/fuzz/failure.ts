@@ -1,3 +1,5 @@
+import { toReason } from '../src/reason.ts'
+
 /**
  * The default size of a client's dynamic table (RFC 9113 6.5.2), which is also the maximum that the
  * server uses.
@@ -18,8 +20,7 @@ export function withInput(where: string, input: () => Uint8Array, run: () => voi
   try {
     run()
   } catch (error) {
-    const what = error instanceof Error ? error.message : String(error)
     const bytes = Buffer.from(input()).toString('hex')
-    throw new FuzzFailure(`${where}: ${what}\ninput: ${bytes}`, { cause: error })
+    throw new FuzzFailure(`${where}: ${toReason(error)}\ninput: ${bytes}`, { cause: error })
   }
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { toReason } from '../src/reason.ts'
 import { fuzz, type Progress, type Target, targets } from './run.ts'
 
 const usage = `Usage: npm run fuzz -- [OPTION…]
@@ -31,7 +32,7 @@ try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
   const isUsage = error instanceof UsageError
-  console.error(error instanceof Error ? error.message : error)
+  console.error(toReason(error))
   if (isUsage) console.error('See: npm run fuzz -- --help')
   process.exitCode = isUsage ? 2 : 1
 }
@@ -76,7 +77,7 @@ function parseOptions(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(toReason(error))
   }
 }
 

@@ -11,6 +11,7 @@ import {
 } from 'node:http2'
 import { connect as connectNet, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
+import { toReason } from './reason.ts'
 import { status } from './status.ts'
 
 /** Options of {@link openGrpcClient}. */
@@ -297,10 +298,4 @@ function decodeMessage(encoded: string): string {
   } catch {
     return encoded
   }
-}
-
-/** For a host with several addresses, Node throws an error with a list of errors and no message. */
-function toReason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }

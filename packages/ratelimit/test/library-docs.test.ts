@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createRateLimiter, ipKey, StoreError, secretKey } from '@portcullis/ratelimit'
 import { limitRequests } from '@portcullis/ratelimit/use/fetch'
+import { toMessage } from '@portcullis/service-kit/reason'
 
 const docs = join(import.meta.dirname, '../../../docs')
 const page = readFileSync(join(docs, 'ratelimit-library.md'), 'utf8')
@@ -22,7 +23,7 @@ function messageOf(run: () => unknown): string {
   try {
     run()
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return toMessage(error)
   }
   return ''
 }

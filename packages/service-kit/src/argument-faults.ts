@@ -1,3 +1,4 @@
+import { toMessage } from './reason.ts'
 import { toQuestion } from './similar-names.ts'
 
 /**
@@ -35,10 +36,10 @@ const messages: readonly (readonly [RegExp, (name: string) => string])[] = [
 
 /** Explains an error of `parseArgs` in the style of the other messages. */
 export function toArgumentFault(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
+  const message = toMessage(error)
   for (const [pattern, toText] of messages) {
-    const [, name] = pattern.exec(error.message) ?? []
+    const [, name] = pattern.exec(message) ?? []
     if (name !== undefined) return toText(name)
   }
-  return error.message
+  return message
 }

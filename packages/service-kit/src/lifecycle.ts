@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from './log.ts'
+import { toMessage } from './reason.ts'
 
 export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 const signalNumbers: Readonly<Record<StopSignal, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }
@@ -84,7 +85,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
     void drainAndClose(signal)
   }
   const fail = (error: unknown): void => {
-    log.fatal(toText(error))
+    log.fatal(toMessage(error))
     exitCode = 1
     failing.abort()
     if (stopping.signal.aborted) return
@@ -101,7 +102,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
       if (outcome === 'expired') {
         log.warning(`${name} did not drain within ${drainTimeoutMs} ms: closing it anyway`)
       } else if (outcome !== undefined) {
-        log.error(`${name} did not drain: ${toText(outcome.error)}`)
+        log.error(`${name} did not drain: ${toMessage(outcome.error)}`)
         exitCode = 1
       }
     }
@@ -115,7 +116,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
       const { name, value } = last
       const outcome = await settle(() => dispose(value), deadline.expired)
       if (outcome === undefined) continue
-      const reason = outcome === 'expired' ? 'it took too long' : toText(outcome.error)
+      const reason = outcome === 'expired' ? 'it took too long' : toMessage(outcome.error)
       log.error(`${name} did not close: ${reason}`)
       exitCode = 1
     }
@@ -186,8 +187,4 @@ async function settle(
   } finally {
     expired.removeEventListener('abort', onExpired)
   }
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,7 @@
 import { write, writeSync } from 'node:fs'
 import process from 'node:process'
 import { type LineFormat, toLogLine } from './log.ts'
+import { toCode, toReason } from './reason.ts'
 import { openUnblocked } from './unblocked-descriptor.ts'
 
 export interface LogOutput extends Disposable {
@@ -48,8 +49,8 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
   }
   const onFailure = (error: unknown): void => {
     stuckSinceMs ??= performance.now()
-    const isFull = isFullPipe(error)
-    lines.reason = isFull ? tooSlow : `the log cannot be written (${toText(error)})`
+    const isFull = toCode(error) === 'EAGAIN'
+    lines.reason = isFull ? tooSlow : `the log cannot be written (${toReason(error)})`
     isScheduled = true
     setTimeout(send, isFull ? fullPipeMs : failureMs).unref()
   }
@@ -97,7 +98,7 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
         onWritten(unsent, writeSync(fd, unsent))
       } catch (error) {
         // The failure cannot be logged anywhere.
-        if (!isFullPipe(error) || performance.now() > giveUpMs) return
+        if (toCode(error) !== 'EAGAIN' || performance.now() > giveUpMs) return
         pause(1)
       }
     }
@@ -161,14 +162,6 @@ class WaitingLines {
     this.#dropped = 0
     return Buffer.from(text)
   }
-}
-
-function isFullPipe(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EAGAIN'
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** Sleeps synchronously, without the event loop. */

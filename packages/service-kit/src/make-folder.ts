@@ -1,5 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { toCode } from './reason.ts'
 
 /**
  * Creates a folder and its missing parents. `mkdirSync` with `recursive` never returns on a file
@@ -9,7 +10,7 @@ export function makeFolder(path: string, mode = 0o777): void {
   try {
     mkdirSync(path, { mode })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = toCode(error)
     if (code === 'EEXIST' && isFolder(path)) return
     if (code !== 'ENOENT' || isFolder(dirname(path))) throw error
     makeFolder(dirname(path), mode)

@@ -204,7 +204,7 @@ test('when there is space again, logging continues with the number of dropped li
   assert.equal(written[0], 'line 0')
   assert.equal(written.at(-1), 'line 108000')
   assert.equal(written.length + dropped, 108_001)
-  assert.match(reasons.join(), /^the log cannot be written \(EFBIG: .+\)$/)
+  assert.equal(reasons.join(), 'the log cannot be written (file too large)')
 })
 
 async function until(holds: () => boolean): Promise<void> {

@@ -1,5 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
+const reason = '@portcullis/service-kit/reason'
+
 const rules =
   'Rules do not import drivers, listeners or the environment; their dependencies are passed in.'
 
@@ -36,7 +38,7 @@ export const auth: PackageTable = {
   },
   'profiling/': {
     inside: 'config/',
-    outside: 'node:events node:http node:inspector node:net node:process node:zlib',
+    outside: `${reason} node:events node:http node:inspector node:net node:process node:zlib`,
     types: '@portcullis/service-kit',
   },
   'services.ts': {
@@ -48,7 +50,7 @@ export const auth: PackageTable = {
     inside: `
       features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
       services.ts errors.ts`,
-    outside: 'fastify node:crypto node:dns node:events node:http node:net',
+    outside: `${reason} fastify node:crypto node:dns node:events node:http node:net`,
     types: '@portcullis/service-kit',
   },
   // Flows use building blocks, never the reverse.
@@ -83,6 +85,7 @@ export const auth: PackageTable = {
   },
   'features/server/**': {
     inside: `features/users/** ${below}`,
+    outside: reason,
     types: '@portcullis/service-kit',
     because: rules,
   },
@@ -123,12 +126,16 @@ export const auth: PackageTable = {
   },
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
-    outside: 'pg-copy-streams node:crypto node:fs node:perf_hooks node:stream',
+    outside: `${reason} pg-copy-streams node:crypto node:fs node:perf_hooks node:stream`,
     types: 'pg',
     because: 'It copies rows between databases, and does not depend on the running server.',
   },
   'import/statements/': {},
-  'import/file/': { inside: 'import/', outside: 'node:crypto node:readline', types: 'node:stream' },
+  'import/file/': {
+    inside: 'import/',
+    outside: `${reason} node:crypto node:readline`,
+    types: 'node:stream',
+  },
   'export/': {
     inside: 'import/ import/supabase/ export/statements/ db/ db/backup/ db/connection/ db/schema/',
     outside: 'otpauth pg-copy-streams node:perf_hooks node:stream',
@@ -137,17 +144,17 @@ export const auth: PackageTable = {
   'export/statements/': {},
   'import/supabase/': {
     inside: 'import/ import/statements/ db/ db/connection/',
-    outside: 'otpauth node:crypto',
+    outside: `${reason} otpauth node:crypto`,
     types: 'tokens/ pg',
   },
   'tokens/': {
     inside: 'db/ errors.ts',
-    outside: 'node:crypto node:perf_hooks',
+    outside: `${reason} node:crypto node:perf_hooks`,
     types: '@portcullis/service-kit',
   },
   'passwords/': {
     inside: 'features/users/** passwords/formats/ errors.ts',
-    outside: 'node:crypto node:timers',
+    outside: `${reason} node:crypto node:timers`,
     types: '@portcullis/service-kit',
   },
   'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
@@ -182,10 +189,10 @@ export const auth: PackageTable = {
     inside: 'config/ errors.ts',
     outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:net node:timers',
   },
-  'outgoing/': { outside: 'node:dns node:http node:https node:net' },
+  'outgoing/': { outside: `${reason} node:dns node:http node:https node:net` },
   'telemetry/': {
     outside: `
-      @grpc/grpc-js @opentelemetry/* @portcullis/service-kit/metrics node:async_hooks node:crypto
+      @grpc/grpc-js @opentelemetry/* @portcullis/service-kit/metrics ${reason} node:async_hooks node:crypto
       node:diagnostics_channel node:fs node:http node:module node:perf_hooks node:process node:v8`,
     types: 'features/** passwords/ db/ config/ errors.ts @portcullis/service-kit',
   },
@@ -208,18 +215,18 @@ export const auth: PackageTable = {
 
   'db/': {
     inside: 'db/connection/',
-    outside: 'pg node:crypto node:perf_hooks',
+    outside: `${reason} pg node:crypto node:perf_hooks`,
     types: 'features/users/** @portcullis/service-kit',
     because: 'The database layer contains rows and statements, and does not depend on its callers.',
   },
   'db/connection/': {
     inside: 'db/ errors.ts',
-    outside: 'pg node:crypto node:fs node:timers node:tls',
+    outside: `${reason} pg node:crypto node:fs node:timers node:tls`,
     types: '@portcullis/service-kit',
   },
   'db/migrate/': {
     inside: 'db/ db/connection/ db/schema/',
-    outside: 'node:crypto node:fs node:os node:path node:timers',
+    outside: `${reason} node:crypto node:fs node:os node:path node:timers`,
     types: 'pg',
   },
   'db/schema/': {
@@ -229,7 +236,7 @@ export const auth: PackageTable = {
   },
   'db/backup/': {
     inside: 'db/ db/connection/ db/migrate/',
-    outside: 'pg-copy-streams node:crypto node:fs node:path node:stream node:zlib',
+    outside: `${reason} pg-copy-streams node:crypto node:fs node:path node:stream node:zlib`,
     types: 'pg',
   },
   'db/embedded/': {
@@ -241,7 +248,7 @@ export const auth: PackageTable = {
   },
 
   'verify/**': {
-    outside: '@portcullis/service-kit/similar-names jose node:http',
+    outside: `${reason} @portcullis/service-kit/similar-names jose node:http`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },

@@ -1,6 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
 const preact = 'preact preact-iso'
+const reason = '@portcullis/service-kit/reason'
 
 export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
@@ -50,16 +51,16 @@ export const portcullis: PackageTable = {
     outside: '@portcullis/graphql-over-http node:crypto node:fs node:path node:url import(…)',
     types: 'fastify',
   },
-  'console/overview/': { inside: 'console/health/ console/', outside: 'node:timers' },
+  'console/overview/': { inside: 'console/health/ console/', outside: `${reason} node:timers` },
   'console/limits/': {
     inside: 'console/',
-    outside: '@portcullis/ratelimit/rules node:crypto node:fs node:path node:timers',
+    outside: `@portcullis/ratelimit/rules ${reason} node:crypto node:fs node:path node:timers`,
     types: 'fastify',
   },
   'console/health/': { inside: 'console/' },
   'console/': {
     outside: `
-      node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
+      ${reason} node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
     types: 'fastify mailbox/',
   },
 

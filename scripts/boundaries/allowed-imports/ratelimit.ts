@@ -4,6 +4,7 @@ const settings = '@portcullis/service-kit/config-check @portcullis/service-kit/e
 const address = '@portcullis/service-kit/address'
 const log = '@portcullis/service-kit/log'
 const metrics = '@portcullis/service-kit/metrics'
+const reason = '@portcullis/service-kit/reason'
 
 export const ratelimit: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
@@ -39,7 +40,7 @@ export const ratelimit: PackageTable = {
   },
   'tracing/**': {
     inside: 'protocol/** transports/**',
-    outside: `@opentelemetry/* @portcullis/grpc-unary ${log} node:http`,
+    outside: `@opentelemetry/* @portcullis/grpc-unary ${log} ${reason} node:http`,
     types: 'config/** counters/** decide/**',
   },
 
@@ -59,12 +60,12 @@ export const ratelimit: PackageTable = {
   'counters/': { outside: `${settings} ${log}` },
   'counters/**': {
     inside: 'counters/ hot/index.ts tls/**',
-    outside: `${address} ${settings} ${log} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
+    outside: `${address} ${settings} ${log} ${reason} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
     because: 'A store counts, but does not decide.',
   },
   'stats/**': {
     inside: 'hot/index.ts rules/yaml/**',
-    outside: `${address} ${settings} ${log} ${metrics} node:fs node:timers`,
+    outside: `${address} ${settings} ${log} ${metrics} ${reason} node:fs node:timers`,
     types: 'protocol/message.ts',
   },
   'protocol/message.ts': {},
@@ -80,13 +81,12 @@ export const ratelimit: PackageTable = {
   },
   'rules/yaml/**': {
     inside: 'hot/index.ts rules/model/**',
-    outside:
-      '@portcullis/service-kit/similar-names node:module node:timers node:worker_threads yaml',
+    outside: `${reason} @portcullis/service-kit/similar-names node:module node:timers node:worker_threads yaml`,
     types: 'protocol/message.ts',
   },
   'rules/sources/**': {
     inside: 'hot/index.ts protocol/** rules/match/** rules/model/** rules/yaml/** tls/**',
-    outside: `@bufbuild/protobuf @portcullis/grpc-unary ${settings} ${log} node:events node:fs node:http2 node:net node:path node:timers node:tls node:worker_threads`,
+    outside: `@bufbuild/protobuf @portcullis/grpc-unary ${settings} ${log} ${reason} node:events node:fs node:http2 node:net node:path node:timers node:tls node:worker_threads`,
     types: 'stats/**',
   },
   'engine.ts': {
@@ -96,19 +96,18 @@ export const ratelimit: PackageTable = {
 
   'tools/**': {
     inside: 'engine.ts rules/index.ts',
-    outside:
-      '@portcullis/service-kit/command @portcullis/service-kit/duration @portcullis/service-kit/similar-names node:events node:fs node:path node:stream node:util node:zlib',
+    outside: `@portcullis/service-kit/command @portcullis/service-kit/duration ${reason} @portcullis/service-kit/similar-names node:events node:fs node:path node:stream node:util node:zlib`,
     because: 'The tools run the engine without the service.',
   },
 
   'client-keys/**': {},
   'limiter/**': {
     inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
-    outside: `${log} @portcullis/service-kit/similar-names node:fs node:http node:https node:path`,
+    outside: `${log} ${reason} @portcullis/service-kit/similar-names node:fs node:http node:https node:path`,
   },
   'middleware/**': {
     inside: 'client-keys/**',
-    outside: '@portcullis/service-kit/similar-names node:buffer',
+    outside: `${reason} @portcullis/service-kit/similar-names node:buffer`,
     types: 'limiter/** express fastify hono koa node:http',
     because:
       'Middleware receives a limiter: it does not depend on stores or settings of the service.',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { toCode } from '@portcullis/service-kit/reason'
 import { CommandError } from '../run-command.ts'
 
 export interface CommandToStart {
@@ -36,7 +37,7 @@ export async function startCommand(settings: CommandToStart): Promise<RunningCom
       if (child.pid !== undefined) process.kill(-child.pid, name)
     } catch (error) {
       // No process of the group is left.
-      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+      if (toCode(error) !== 'ESRCH') throw error
     }
   }
   const killWithUs = () => signal('SIGKILL')

@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
+import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
-import { toReason } from './reason.ts'
 
 const backupUsage = `Usage: auth backup FILE|DIR [--config FILE] [--config-dir DIR]
 
@@ -52,7 +52,7 @@ export function createBackup(version: string): Command {
         io.stdout.write(`${file}: ${toCount(rows)}\n`)
         return 0
       } catch (error) {
-        io.stderr.write(`No backup was written: ${toReason(error)}\n`)
+        io.stderr.write(`No backup was written: ${explainFailure(error)}\n`)
         return 1
       }
     },
@@ -115,7 +115,7 @@ export const restore: Command = {
       io.stdout.write(`restored ${toCount(rows)}\n`)
       return 0
     } catch (error) {
-      io.stderr.write(`Nothing was restored: ${toReason(error)}\n`)
+      io.stderr.write(`Nothing was restored: ${explainFailure(error)}\n`)
       return 1
     }
   },

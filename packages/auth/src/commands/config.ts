@@ -4,12 +4,13 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
 import type { Command } from '@portcullis/service-kit/command'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { explainCompatMode } from '../config/compat-mode.ts'
 import type { Config } from '../config/config.ts'
 import { listSslFiles, parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
+import { explainFailure } from './explain-failure.ts'
 import { configHelp, readConfig, readOptions, toRefusal } from './read-config.ts'
-import { toReason } from './reason.ts'
 
 const usage = `Usage: auth config check [--config FILE] [--config-dir DIR]
 
@@ -78,7 +79,7 @@ function findCertificateFaults(url: string): readonly (string | undefined)[] {
       accessSync(path, constants.R_OK)
       return undefined
     } catch (error) {
-      return `AUTH_DB_DATABASE_URL: ${parameter} cannot be read: ${toReason(error)}`
+      return `AUTH_DB_DATABASE_URL: ${parameter} ${path} cannot be read: ${toReason(error)}`
     }
   })
 }
@@ -94,9 +95,9 @@ function findLogFileFault(path: string | undefined): string | undefined {
     accessSync(file ? path : folder, constants.W_OK)
     return undefined
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (isMissing) return `${name}: the folder ${folder} does not exist; create it first`
-    return `${name} cannot be written: ${toReason(error)}`
+    return toCode(error) === 'ENOENT'
+      ? `${name}: the folder ${folder} does not exist; create it first`
+      : `${name} cannot be written: ${toReason(error)}`
   }
 }
 
@@ -110,7 +111,7 @@ async function findHostFault(host: string | undefined): Promise<string | undefin
     })
     return undefined
   } catch (error) {
-    return `AUTH_API_HOST=${JSON.stringify(host ?? '')}: ${toReason(error, host)}`
+    return `AUTH_API_HOST=${JSON.stringify(host ?? '')}: ${explainFailure(error, host)}`
   } finally {
     probe.close()
   }

@@ -5,10 +5,10 @@ import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
+import { explainFailure } from './explain-failure.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
-import { toReason } from './reason.ts'
 
 const usage = `Usage: auth export --to URL [OPTION…]
        auth export --jsonl FILE
@@ -76,7 +76,7 @@ export const exportCommand: Command = {
       return 0
     } catch (error) {
       progress.end()
-      io.stderr.write(`The export failed: ${toReason(error)}\n`)
+      io.stderr.write(`The export failed: ${explainFailure(error)}\n`)
       return 1
     }
   },

@@ -9,10 +9,10 @@ import type { ImportSettings } from '../import/import-settings.ts'
 import type { ImportReport } from '../import/report.ts'
 import type { FileImportSettings } from '../import/run-file-import.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
+import { explainFailure } from './explain-failure.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
-import { toReason } from './reason.ts'
 
 const defaultBatchRows = 10_000
 
@@ -167,7 +167,7 @@ async function printReport(io: CommandIo, isJson: boolean, run: Run): Promise<nu
     return (report.verification?.differences.length ?? 0) > 0 ? 1 : 0
   } catch (error) {
     progress.end()
-    io.stderr.write(`The import failed: ${toReason(error)}\n`)
+    io.stderr.write(`The import failed: ${explainFailure(error)}\n`)
     return 1
   }
 }
@@ -197,7 +197,7 @@ async function repoint(
     return 0
   } catch (error) {
     const outcome = options.isApplied ? 'Nothing was changed' : 'The SQL cannot be printed'
-    io.stderr.write(`${outcome}: ${toReason(error)}\n`)
+    io.stderr.write(`${outcome}: ${explainFailure(error)}\n`)
     return 1
   }
 }

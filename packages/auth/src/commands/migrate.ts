@@ -1,9 +1,9 @@
 import type { Command } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import { migrate, toGrants } from '../db/migrate/migrate.ts'
+import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
-import { toReason } from './reason.ts'
 
 const usage = `Usage: auth migrate [OPTION…]
 
@@ -60,7 +60,7 @@ export const migrateCommand: Command = {
       if (applied.length + repaired === 0) io.stdout.write('The tables are up to date.\n')
       return 0
     } catch (error) {
-      io.stderr.write(`The migration failed: ${toReason(error)}\n`)
+      io.stderr.write(`The migration failed: ${explainFailure(error)}\n`)
       return 1
     }
   },

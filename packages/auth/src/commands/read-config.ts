@@ -4,10 +4,11 @@ import { parseArgs } from 'node:util'
 import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import { type Environment, toFaultText } from '@portcullis/service-kit/env'
+import { toReason } from '@portcullis/service-kit/reason'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
 import type { WatchedFolder } from '../reloading/watch-folders.ts'
-import { toReason } from './reason.ts'
+import { explainFailure } from './explain-failure.ts'
 
 /** Options of all commands. */
 export const configOptions = {
@@ -39,7 +40,7 @@ export function readConfig(
     }
     loaded = loadConfig(env, upFile === undefined ? places : { config: upFile })
   } catch (error) {
-    stderr.write(`${toReason(error)}\n`)
+    stderr.write(`${explainFailure(error)}\n`)
     return undefined
   }
   const { faults, notes } = loaded

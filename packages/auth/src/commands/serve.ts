@@ -5,6 +5,7 @@ import { readSettings } from '@portcullis/service-kit/env'
 import { type Lifecycle, openLifecycle } from '@portcullis/service-kit/lifecycle'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
+import { toReason } from '@portcullis/service-kit/reason'
 import { letYoungSpaceGrow } from '@portcullis/service-kit/young-space'
 import type { AppSettings } from '../app.ts'
 import { type Config, chapters } from '../config/config.ts'
@@ -13,6 +14,7 @@ import { checkSchema } from '../db/schema/check-schema.ts'
 import { createHangups, type Hangups } from '../reloading/hangups.ts'
 import { openReloading } from '../reloading/open-reloading.ts'
 import type { PrimarySettings } from '../workers/primary.ts'
+import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import {
   type ConfigPlaces,
@@ -24,7 +26,6 @@ import {
   readOptions,
   toEnvironmentHelp,
 } from './read-config.ts'
-import { toReason } from './reason.ts'
 
 /** @param migrates whether to migrate the tables first. */
 export function createServe(version: string, migrates: boolean): Command {
@@ -108,7 +109,7 @@ arguments or an invalid configuration.
     } catch (error) {
       // If the server is stopped while it starts, errors come from resources that were closed.
       if (!lifecycle.stopping.aborted)
-        lifecycle.fail(new Error(toReason(error, config.api.host), { cause: error }))
+        lifecycle.fail(new Error(explainFailure(error, config.api.host), { cause: error }))
     }
     return await lifecycle.ended
   }

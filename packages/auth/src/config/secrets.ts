@@ -10,6 +10,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { SecretKeys } from '../tokens/secret-box.ts'
 import { withOldNames } from './variables.ts'
 
@@ -117,9 +118,11 @@ function readKeys(path: string, check: Check): readonly string[] {
     if (found.length === 0) check.fault(file, 'names a file that contains no key')
     return found
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    const reason = error instanceof Error ? error.message : error
-    check.fault(file, isMissing ? 'names a file that does not exist' : `cannot be read: ${reason}`)
+    const fault =
+      toCode(error) === 'ENOENT'
+        ? 'names a file that does not exist'
+        : `cannot be read: ${toReason(error)}`
+    check.fault(file, fault)
     return []
   }
 }

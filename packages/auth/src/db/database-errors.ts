@@ -1,3 +1,4 @@
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { DatabaseError } from 'pg'
 
 /** Why PostgreSQL failed for a reason other than the statement itself. */
@@ -25,7 +26,7 @@ export class DatabaseLostError extends Error {
 
   constructor(cause: Error, loss: Loss) {
     const code = toCode(cause)
-    super(`${explanations[loss]?.(code) ?? ''}${toText(cause)}`, { cause })
+    super(`${explanations[loss]?.(code) ?? ''}${toReason(cause)}`, { cause })
     this.code = code
     this.loss = loss
   }
@@ -121,19 +122,6 @@ export function leavesConnectionUsable(error: unknown): boolean {
 }
 
 const unusable = /^(?:08|57P|58|XX|F0|25P|25006)/
-
-function toCode(error: Error): string {
-  return 'code' in error && typeof error.code === 'string' ? error.code : ''
-}
-
-/**
- * If several addresses of a host refuse the connection, the error is an AggregateError with an
- * empty message.
- */
-function toText(error: Error): string {
-  if (error.message !== '' || !(error instanceof AggregateError)) return error.message
-  return error.errors.map((one) => (one instanceof Error ? one.message : `${one}`)).join('; ')
-}
 
 /** Whether a statement failed because the value already exists in that unique index. */
 export function isTaken(

@@ -1,7 +1,9 @@
+import { toCode } from '@portcullis/service-kit/reason'
+
 /** `::` accepts IPv4 connections as well, but some machines have no IPv6. */
 const allInterfaces = ['::', '0.0.0.0'] as const
 
-const unavailableCodes: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+const unavailableCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 /** The hosts to listen on, in order of preference. @param host the value of AUTH_API_HOST. */
 export function toListenHosts(host: string | undefined): readonly string[] {
@@ -17,9 +19,7 @@ export async function listenOnFirst<Bound>(
   try {
     return await listen(host)
   } catch (error) {
-    const isUnavailable =
-      error instanceof Error && 'code' in error && unavailableCodes.has(error.code)
-    if (!isUnavailable || others.length === 0) throw error
+    if (!unavailableCodes.has(toCode(error)) || others.length === 0) throw error
     return listenOnFirst(others, listen)
   }
 }

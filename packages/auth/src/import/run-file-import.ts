@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { performance } from 'node:perf_hooks'
+import { toReason } from '@portcullis/service-kit/reason'
 import { openClient } from '../db/connection/open-client.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
 import {
@@ -106,7 +107,7 @@ async function* readRecords({ file, format }: FileImportSettings): AsyncGenerato
     yield* format === 'csv' ? readCsv(input) : readJsonl(input)
   } catch (error) {
     if (!(error instanceof Error) || !('syscall' in error)) throw error
-    throw new ImportError(`${file} cannot be read: ${error.message}`, { cause: error })
+    throw new ImportError(`${file} cannot be read: ${toReason(error)}`, { cause: error })
   }
 }
 

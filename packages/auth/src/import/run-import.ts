@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { Client } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
@@ -23,7 +24,7 @@ import {
 } from './statements/source.ts'
 import { readSupabaseSchema, type SupabaseSchema } from './supabase/supabase-schema.ts'
 import { TableImporter } from './table-importer.ts'
-import { hasCode, TargetWriter } from './target-writer.ts'
+import { TargetWriter } from './target-writer.ts'
 import { verifyImport } from './verify-import.ts'
 
 /**
@@ -60,9 +61,9 @@ async function explainPrivileges<Result>(read: () => Promise<Result>): Promise<R
   try {
     return await read()
   } catch (error) {
-    if (!hasCode(error, '42501') || !(error instanceof Error)) throw error
+    if (toCode(error) !== '42501') throw error
     throw new ImportError(
-      `The role in --from cannot read all rows of the source (${error.message}): use the role that owns the ` +
+      `The role in --from cannot read all rows of the source (${toReason(error)}): use the role that owns the ` +
         'tables, such as supabase_auth_admin or postgres.',
       { cause: error },
     )

@@ -1,3 +1,4 @@
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { ImportError } from './import-error.ts'
 import { isSameDatabase, withBoth } from './open-both.ts'
 import {
@@ -7,7 +8,6 @@ import {
   type RepointSettings,
 } from './repoint.ts'
 import type { SupabaseUrl } from './supabase/supabase-url.ts'
-import { hasCode } from './target-writer.ts'
 
 export interface RunRepointSettings {
   readonly from: SupabaseUrl
@@ -48,9 +48,9 @@ async function explainMissingUsers(apply: () => Promise<void>, isReverse: boolea
   try {
     await apply()
   } catch (error) {
-    if (!hasCode(error, '23503') || !(error instanceof Error)) throw error
+    if (toCode(error) !== '23503') throw error
     throw new ImportError(
-      `Rows of your tables refer to users who are missing in the other schema (${error.message}). Copy these ` +
+      `Rows of your tables refer to users who are missing in the other schema (${toReason(error)}). Copy these ` +
         `users with auth ${isReverse ? 'export' : 'import'}, or delete the rows.`,
       { cause: error },
     )

@@ -1,3 +1,4 @@
+import { toCode } from '@portcullis/service-kit/reason'
 import type { Client, QueryResultRow } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { quote, withSchema } from '../db/statement.ts'
@@ -61,7 +62,7 @@ export class TargetWriter {
     try {
       await this.run(batches.lockImport, [this.#settings.schema])
     } catch (error) {
-      if (!hasCode(error, '55P03')) throw error
+      if (toCode(error) !== '55P03') throw error
       throw new ImportError(
         'Another import into this schema is running. Wait until it has ended.',
         {
@@ -84,7 +85,7 @@ export class TargetWriter {
       try {
         return await this.transaction(() => this.#tryBatch(table, steps))
       } catch (error) {
-        const isRace = hasCode(error, '23505') || hasCode(error, '40P01')
+        const isRace = ['23505', '40P01'].includes(toCode(error))
         if (!isRace || tries === mostTries) throw error
       }
     }
@@ -134,9 +135,4 @@ export class TargetWriter {
     await this.client.query(copyTables({ schema: quote(schema), tables: names, has: () => true }))
     await this.client.query(withSchema(batches.copyImportedRows, schema))
   }
-}
-
-/** Whether PostgreSQL reported the error with this code. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

@@ -2,6 +2,7 @@ import { lookup as lookupHost } from 'node:dns/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { toReason } from '@portcullis/service-kit/reason'
 import { classifyAddress } from './address-check.ts'
 import { OutgoingError, readLimited } from './http-client.ts'
 
@@ -128,8 +129,4 @@ async function readText(response: IncomingMessage, maxBytes: number): Promise<st
   const text = await readLimited(response, maxBytes)
   if (text !== undefined) return text
   throw new OutgoingError(`the response is longer than ${maxBytes} bytes`)
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,3 +1,5 @@
+import { toReason } from '@portcullis/service-kit/reason'
+
 export interface HttpLimits {
   readonly timeoutMs: number
   readonly maxBytes: number
@@ -122,11 +124,4 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** An AggregateError has no message, so its code is used. */
-function toReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'
-  return error.message === '' ? code : error.message
 }

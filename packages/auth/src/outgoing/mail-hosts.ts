@@ -1,4 +1,5 @@
 import { Resolver } from 'node:dns/promises'
+import { toCode } from '@portcullis/service-kit/reason'
 
 /** The servers that receive the email of a domain. */
 export interface MailHosts {
@@ -46,8 +47,7 @@ async function query<Entry>(resolve: () => Promise<readonly Entry[]>) {
   try {
     return await resolve()
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && absentCodes.has(error.code)
-    return isAbsent ? [] : undefined
+    return absentCodes.has(toCode(error)) ? [] : undefined
   }
 }
 

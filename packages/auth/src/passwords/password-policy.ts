@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import { ApiError, invalid } from '../errors.ts'
 import { isStorableText } from '../features/users/metadata.ts'
 
@@ -160,8 +161,7 @@ export function createLeakedPasswords(parts: LeakedPasswordsParts): LeakedPasswo
         range = await readRange(digits.slice(0, 5))
       } catch (cause) {
         if (failsClosed) throw new ApiError('unexpected_failure', unable, { cause })
-        const reason = cause instanceof Error ? cause.message : String(cause)
-        log.warning(`A password could not be checked for leaks: ${reason}`)
+        log.warning(`A password could not be checked for leaks: ${toReason(cause)}`)
         return false
       }
       return isSeen(range, digits.slice(5))

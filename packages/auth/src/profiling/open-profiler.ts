@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { ProfilerConfig } from '../config/profiler.ts'
 import { encodeProfile } from './pprof.ts'
 import { openProfileSource, type ProfileSource } from './take-profile.ts'
@@ -52,8 +53,7 @@ export async function openProfiler(settings: ProfilerSettings): Promise<Profiler
     server.listen(port, config.host)
     await once(server, 'listening')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error
-    log.error(`The profiler cannot listen on ${config.host}, port ${port}: ${reason}`)
+    log.error(`The profiler cannot listen on ${config.host}, port ${port}: ${toReason(error)}`)
     return { url: undefined, [Symbol.asyncDispose]: close }
   }
   const { port: bound } = server.address() as AddressInfo

@@ -1,5 +1,6 @@
 import { type Fault, toFaultText } from '@portcullis/service-kit/env'
 import type { Log } from '@portcullis/service-kit/log'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { Resources } from '@portcullis/service-kit/resources'
 import type { Config } from '../config/config.ts'
 import { planReload, type SourcedConfig } from '../config/reload-plan.ts'
@@ -72,7 +73,7 @@ export function openReloading(settings: ReloadingSettings): Reloading {
     try {
       next = load()
     } catch (error) {
-      refuse(`The configuration was not reloaded: ${toReason(error)}`, isForced)
+      refuse(`The configuration was not reloaded: ${toMessage(error)}`, isForced)
       return
     }
     if (next.faults.length > 0) {
@@ -85,7 +86,7 @@ export function openReloading(settings: ReloadingSettings): Reloading {
       try {
         await apply(plan.config)
       } catch (error) {
-        refuse(`The configuration could not be applied: ${toReason(error)}`, isForced)
+        refuse(`The configuration could not be applied: ${toMessage(error)}`, isForced)
         return
       }
       const { changed } = plan
@@ -141,8 +142,4 @@ export function openReloading(settings: ReloadingSettings): Reloading {
       await work
     },
   }
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

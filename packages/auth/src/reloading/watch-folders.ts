@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename } from 'node:path'
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
 
 /** A folder with configuration files. It need not exist yet, and may be replaced. */
 export interface WatchedFolder {
@@ -58,11 +59,10 @@ export function watchFolders(settings: WatchSettings): Disposable {
   }
   const onFailure = (folder: WatchedFolder, error: unknown): void => {
     stopWatching(folder)
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (!isMissing) {
+    if (toCode(error) !== 'ENOENT') {
       isClosed = true
       close()
-      onUnsupported(error instanceof Error ? error.message : String(error))
+      onUnsupported(toMessage(error))
       return
     }
     retryTimer ??= setTimeout(() => {

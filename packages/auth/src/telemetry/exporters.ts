@@ -1,5 +1,6 @@
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
 import { findTemporality, toGrpcOptions, toHttpOptions } from './otlp-options.ts'
 
@@ -48,7 +49,7 @@ async function open<Exporter>(what: string, load: () => Promise<Exporter>): Prom
   try {
     return await load()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = toMessage(error)
     throw new Error(
       `${what} cannot start: ${reason}. Check the OTEL_EXPORTER_OTLP_ variables, such as ` +
         'OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318',

@@ -1,6 +1,7 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
 import { type ExportResult, ExportResultCode, setGlobalErrorHandler } from '@opentelemetry/core'
 import type { Log } from '@portcullis/service-kit/log'
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
 
 /** After this time without failures, a new failure is logged again. */
 const calmMs = 60_000
@@ -24,7 +25,7 @@ export function createReport(
     isLogged = performance.now() >= quietUntilMs
     if (!isLogged) return
     log.warning(
-      `${what} are lost: the collector did not accept them (${toReason(error)}). ` +
+      `${what} are lost: the collector did not accept them (${toExportReason(error)}). ` +
         'Check the OTEL_EXPORTER_OTLP_ variables. Requests are not affected.',
     )
   }
@@ -41,12 +42,12 @@ export function createReport(
   }
 }
 
-/** Adds the code: the status of the collector, or the only information in an AggregateError. */
-function toReason(error: Error | undefined): string {
+/** Adds the code, which is the status of the collector. */
+function toExportReason(error: Error | undefined): string {
   if (error === undefined) return 'no reason given'
-  const { message } = error
-  const code = 'code' in error && error.code !== undefined ? String(error.code) : ''
-  return message.includes(code) ? message || error.name : `${code} ${message}`.trimEnd()
+  const message = toMessage(error)
+  const code = toCode(error)
+  return message.includes(code) ? message : `${code} ${message}`
 }
 
 /** How long a shutdown waits for the last spans and metrics to be sent. */
@@ -105,14 +106,10 @@ export function logDiagnostics(log: Log, isVerbose: boolean): void {
     suppressOverrideMessage: true,
   })
   // This handler gets failed batches, which `createReport` logs more clearly.
-  setGlobalErrorHandler((error) => log.debug(() => `OpenTelemetry: ${toText(error)}`))
+  setGlobalErrorHandler((error) => log.debug(() => `OpenTelemetry: ${toMessage(error)}`))
 }
 
 /** Objects are omitted because they contain whole spans and headers for the collector. */
 function toLine(message: string, details: readonly unknown[]): string {
   return [message, ...details.filter((detail) => typeof detail === 'string')].join(' ')
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -22,6 +22,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
+import { toCode } from '@portcullis/service-kit/reason'
 import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
 import type { StatementEnded } from '../db/database.ts'
 import { openSpanExporter } from './exporters.ts'
@@ -122,7 +123,7 @@ function beginStatement(tracer: Tracer, name: string): StatementEnded {
 const databaseAttributes: Attributes = { 'db.system.name': 'postgresql' }
 
 function failStatement(span: Span, error: unknown): void {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = toCode(error)
   if (code !== '') span.setAttribute('db.response.status_code', code)
   span.setStatus({ code: SpanStatusCode.ERROR })
 }

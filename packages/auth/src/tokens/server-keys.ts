@@ -1,6 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { Queries } from '../db/database.ts'
 import { type KeyName, type KeyRing, keyNames } from './key-ring.ts'
 import {
@@ -55,7 +56,7 @@ export async function openServerKeys(settings: ServerKeysSettings): Promise<Serv
       hasFailed = false
     } catch (error) {
       // The known keys keep working.
-      const reason = error instanceof Error ? error.message : error
+      const reason = toReason(error)
       if (!hasFailed) log.warning(`New server keys cannot be read at the moment: ${reason}`)
       hasFailed = true
     }

@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import {
   type CryptoKey,
   createLocalJWKSet,
@@ -95,9 +96,8 @@ export class RemoteKeys {
 /** `fetch` reports the reason in the cause of its error. */
 function describeFailure(error: unknown): string {
   if (error instanceof KeysError) return error.message
-  const { message, cause } = error as Error
-  const reason = cause instanceof Error && cause.message ? cause.message : message
-  return `${reason}. Is the auth server running, and is "authUrl" its address?`
+  const { cause } = error as Error
+  return `${toReason(cause ?? error)}. Is the auth server running, and is "authUrl" its address?`
 }
 
 /** The response of the auth server does not contain keys. */

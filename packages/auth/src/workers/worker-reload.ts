@@ -1,3 +1,4 @@
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { PrepareChange, PreparedChange } from '../reloading/prepared-change.ts'
 import type { PreparedMessage, ReloadMessage } from './reload-messages.ts'
 
@@ -32,7 +33,7 @@ export function createWorkerReload({ send, onFailure }: WorkerReloadSettings): W
       prepared = { id, change: await prepare(config) }
       send({ kind: 'prepared', id })
     } catch (error) {
-      send({ kind: 'prepared', id, failure: toReason(error) })
+      send({ kind: 'prepared', id, failure: toMessage(error) })
     }
   }
   const commit = async ({ id, config }: ReloadMessage & { kind: 'commit' }): Promise<void> => {
@@ -47,7 +48,7 @@ export function createWorkerReload({ send, onFailure }: WorkerReloadSettings): W
       const change = await prepare(config)
       change.commit()
     } catch (error) {
-      onFailure(new Error(`The reloaded configuration cannot be used: ${toReason(error)}`))
+      onFailure(new Error(`The reloaded configuration cannot be used: ${toMessage(error)}`))
     }
   }
   const handle = async (message: ReloadMessage): Promise<void> => {
@@ -59,12 +60,8 @@ export function createWorkerReload({ send, onFailure }: WorkerReloadSettings): W
     take(message) {
       work = work
         .then(() => handle(message))
-        .catch((error: unknown) => onFailure(new Error(toReason(error))))
+        .catch((error: unknown) => onFailure(new Error(toMessage(error))))
     },
     attach: (prepare) => attached.resolve(prepare),
   }
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -2,7 +2,7 @@ import process from 'node:process'
 import { serveUntilStopped } from '@portcullis/service-kit/workers/worker'
 import { letYoungSpaceGrow } from '@portcullis/service-kit/young-space'
 import { openApp } from '../app.ts'
-import { toReason } from '../commands/reason.ts'
+import { explainFailure } from '../commands/explain-failure.ts'
 import { AuthLink, type WorkerStart } from './group.ts'
 
 /** Serves the connections that the primary hands over, until the primary stops it or ends. */
@@ -31,6 +31,6 @@ export async function runWorker(start: WorkerStart): Promise<number> {
       link.reload.attach(prepare)
       letYoungSpaceGrow()
     },
-    toReason: (error) => toReason(error),
+    toReason: (error) => explainFailure(error),
   })
 }

@@ -171,7 +171,7 @@ test('a file that cannot be read is named', async (t) => {
     cwd,
   })
   assert.equal(code, 2)
-  assert.match(stderr, /^none\.env cannot be read: ENOENT/)
+  assert.match(stderr, /^none\.env cannot be read: no such file or directory\n/)
 })
 
 test('config without check reports that the verb is missing, and refers to the help', async () => {

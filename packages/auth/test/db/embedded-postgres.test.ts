@@ -169,7 +169,7 @@ test('a path through a file is an error with the reason', async (t) => {
   await writeFile(join(folder, 'file'), '')
   await assert.rejects(openEmbedded(t, { folder: join(folder, 'file', 'database') }), {
     code: 'unusable_folder',
-    message: /^Cannot use .+ENOTDIR/,
+    message: /^Cannot use .+: not a directory$/,
   })
 })
 

@@ -138,7 +138,7 @@ test('invalid records are reported with their line, and the others are imported'
   assert.equal(skipped['email taken'].count, 1)
   const missing = await runCommand(['import', '--jsonl', join(folder, 'missing')], { env })
   assert.equal(missing.code, 1)
-  assert.match(missing.stderr, /missing cannot be read: ENOENT/)
+  assert.match(missing.stderr, /missing cannot be read: no such file or directory\n/)
 })
 
 test('an exported file contains all users, and can be imported into an empty database', async (t) => {

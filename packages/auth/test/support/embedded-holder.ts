@@ -1,6 +1,8 @@
 // Opens the embedded PostgreSQL in a folder, reports it and keeps running, so that a test can kill
 // it. With "write" it also inserts rows concurrently and reports each acknowledged row.
+
 import { createLog } from '@portcullis/service-kit/log'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { Pool } from 'pg'
 import {
   type EmbeddedPostgresSettings,
@@ -45,5 +47,5 @@ try {
   })
   setInterval(() => {}, 1000)
 } catch (error) {
-  print({ error: error instanceof Error ? error.message : String(error) })
+  print({ error: toMessage(error) })
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import type { Account, ProviderShape } from './provider-shape.ts'
 
@@ -78,7 +79,7 @@ export async function openOAuthServer(
 
   const http = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
-      refusals.push(`${error instanceof Error ? error.message : error}`)
+      refusals.push(toMessage(error))
       response.writeHead(500).end()
     })
   }).listen(0, '127.0.0.1')

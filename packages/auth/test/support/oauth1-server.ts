@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { signOAuth1 } from '../../src/plugins/providers/oauth/oauth1.ts'
 import type { OAuthServer, OAuthServerOptions } from './oauth-server.ts'
 import type { Account, ProviderShape } from './provider-shape.ts'
@@ -35,7 +36,7 @@ export async function openOAuth1Server(
     try {
       answer(request, response)
     } catch (error) {
-      refusals.push(`${error instanceof Error ? error.message : error}`)
+      refusals.push(toMessage(error))
       response.writeHead(401).end()
     }
   }).listen(0, '127.0.0.1')

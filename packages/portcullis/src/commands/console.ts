@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
+import { toCode } from '@portcullis/service-kit/reason'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
 import type { RunningConsole } from '../console/console.ts'
@@ -79,8 +80,7 @@ async function open(settings: ConsoleSettings, io: CommandIo): Promise<RunningCo
   try {
     return await openConsole(settings)
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const explain = explanations[String(code)]
+    const explain = explanations[toCode(error)]
     if (explain === undefined) throw error
     io.stderr.write(`${explain(host, port)}\n`)
     return undefined

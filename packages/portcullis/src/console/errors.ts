@@ -52,10 +52,6 @@ export function answerBadAddress(error: Error, _request: unknown, reply: Fastify
     .send({ error: { code: 'bad_address', message } })
 }
 
-export function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
 /** Why a request is refused, and what the user can do about it. */
 interface Refusal {
   readonly status: number

@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import { BodyTooLargeError, ConsoleError } from './errors.ts'
 
 const timeoutMs = 10_000
@@ -24,19 +25,17 @@ export async function callUpstream(
     })
     return limitBody(answer, maxBytes)
   } catch (error) {
-    const message = `${name} does not respond at ${new URL(url).origin}: ${toReason(error)}`
+    const message = `${name} does not respond at ${new URL(url).origin}: ${toFetchReason(error)}`
     throw new ConsoleError(502, 'upstream_unreachable', message, error)
   }
 }
 
 /** The message of `fetch` is generic; its cause has the reason. */
-export function toReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `no response within ${timeoutMs / 1000} s`
-  const { cause } = error
-  if (cause instanceof Error && cause.message !== '') return cause.message
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : error.message
-  return code
+export function toFetchReason(error: unknown): string {
+  const { name, cause } = error instanceof Error ? error : {}
+  return name === 'TimeoutError'
+    ? `no response within ${timeoutMs / 1000} s`
+    : toReason(cause instanceof Error ? cause : error)
 }
 
 /** Statuses whose responses have no body. */

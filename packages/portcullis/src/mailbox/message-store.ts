@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toCode } from '@portcullis/service-kit/reason'
 import type { MessageSummary } from './mailbox.ts'
 
 /** The stored summary. Whether the message was read is given by the folder it is in. */
@@ -83,7 +84,7 @@ export async function openMessageStore(
 
 /** The user may have emptied the folder: a missing file is not an error. */
 function ignoreMissing(error: unknown): undefined {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
+  if (toCode(error) !== 'ENOENT') throw error
 }
 
 async function readSummary(path: string, buffer: Buffer): Promise<StoredSummary | undefined> {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { toReason } from '@portcullis/service-kit/reason'
 import { findLinks } from './find-links.ts'
 import { listenOn } from './listen.ts'
 import type { Deliver } from './mailbox.ts'
@@ -79,7 +80,7 @@ async function take(
   try {
     parsed = parseTextMessage(source.toString('utf8'))
   } catch (error) {
-    return { status: 400, message: `${error instanceof Error ? error.message : error}.` }
+    return { status: 400, message: `${toReason(error)}.` }
   }
   await deliver({ kind: parsed.channel, from: '', to: [parsed.to], source })
   return { status: 200, message: 'Stored in the mailbox of the console.' }

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeFolder } from '@portcullis/service-kit/make-folder'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { UpRefusal } from './errors.ts'
 import type { Ports } from './ports.ts'
 import {
@@ -122,7 +123,7 @@ function listEntries(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (toCode(error) === 'ENOENT') return []
     throw new UpRefusal(
       `${folder} cannot be used: ${toReason(error)}. Choose another folder with --data DIR.`,
     )
@@ -137,10 +138,6 @@ function inUse(folder: string): UpRefusal {
     `${who} is already using ${folder}${where}. Stop it first, or start a second instance with ` +
       '--data DIR --port-base 0.',
   )
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** The process that is using a data folder. */
@@ -180,7 +177,7 @@ function lockFolder(folder: string): FolderLock | undefined {
   try {
     writeFileSync(path, toText(thisProcess), { mode: 0o600, flag: 'wx' })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
+    if (toCode(error) === 'EEXIST') return undefined
     throw error
   }
   process.once('exit', release)

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { toCode } from '@portcullis/service-kit/reason'
 import { UpRefusal } from './errors.ts'
 import {
   type ListenerName,
@@ -71,7 +72,7 @@ async function tryToListen(host: string, port: number): Promise<string | undefin
     server.listen({ host, port, exclusive: true })
     await once(server, 'listening')
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    return toCode(error) || String(error)
   }
   await once(server.close(), 'close')
   return undefined

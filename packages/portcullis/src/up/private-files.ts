@@ -10,6 +10,7 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs'
+import { toCode } from '@portcullis/service-kit/reason'
 import { UpRefusal } from './errors.ts'
 
 /** Windows does not have these flags. */
@@ -72,7 +73,7 @@ function withPrivateFile<T>(path: string, use: (fd: number) => T): T | undefined
     // Without O_NONBLOCK, opening a named pipe would wait for its writer.
     fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (toCode(error) === 'ENOENT') return undefined
     throw error
   }
   try {

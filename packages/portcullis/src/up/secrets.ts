@@ -2,6 +2,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { toCode } from '@portcullis/service-kit/reason'
 import { SignJWT } from 'jose'
 import { UpRefusal } from './errors.ts'
 import { readPrivateFile, restrictToOwner } from './private-files.ts'
@@ -27,7 +28,7 @@ export function provideSecrets(folder: string): Secrets {
     writeFileSync(path, `${JSON.stringify(secrets, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' })
     return secrets
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (toCode(error) !== 'EEXIST') throw error
   }
   return readSecrets(path)
 }

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import type { TlsCredentials, TlsOptions } from '@portcullis/grpc-unary'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { GrpcTlsConfig } from '../config/listeners.ts'
 import { createOneAtATime, openWatch } from '../rules/sources/file/watch.ts'
 import { readTlsFiles } from './tls-files.ts'
@@ -57,7 +58,7 @@ function followFiles({ config, credentials, renew, log }: FollowSettings): Async
       warnOfEnd(config, loaded.certificate, log)
     } catch (error) {
       const isSteady = before === (await fingerprintFiles(paths))
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = toReason(error)
       // Files that change while they are read may not match; the change triggers another check.
       if (!isSteady || reason === fault) return
       fault = reason

@@ -1,6 +1,7 @@
 import type { Address, BoundAddress } from '@portcullis/grpc-unary'
 import { toAddress } from '@portcullis/service-kit/address'
 import type { Log } from '@portcullis/service-kit/log'
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
 
 /** Where to listen: on the unix socket if there is one, otherwise on the port. */
 export interface ListenTarget {
@@ -40,19 +41,19 @@ export async function listenFor(
 
 /** Adds to a listen error what to do about it. */
 export function toListenError(error: unknown, what: string, variables: string): unknown {
-  if (!(error instanceof Error) || !('code' in error)) return error
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'the address is already in use',
     EACCES: 'permission denied',
     EADDRNOTAVAIL: 'this machine has no such address',
   }
-  const reason = reasons[String(error.code)]
+  const reason = reasons[toCode(error)]
   if (reason === undefined) return error
   // Both servers use this port by default.
-  const isClash = error.code === 'EADDRINUSE' && /:8081\b/.test(error.message)
+  const message = toMessage(error)
+  const isClash = toCode(error) === 'EADDRINUSE' && /:8081\b/.test(message)
   const clash = isClash
     ? ' The auth server also uses 8081 by default; AUTH_API_PORT changes that.'
     : ''
-  const text = `Cannot listen for ${what}: ${reason} (${error.message}). Change ${variables}.${clash}`
+  const text = `Cannot listen for ${what}: ${reason} (${message}). Change ${variables}.${clash}`
   return new Error(text, { cause: error })
 }

@@ -8,6 +8,7 @@ import { FailureLog } from '@portcullis/service-kit/failure-log'
 import type { Health } from '@portcullis/service-kit/health'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type {
   GrpcListenerConfig,
   HttpListenerConfig,
@@ -79,8 +80,7 @@ export async function openGrpc(
     limits: config.limits,
     maxConnectionAgeMs: config.maxConnectionAgeMs || Number.POSITIVE_INFINITY,
     maxConnectionAgeGraceMs: config.maxConnectionAgeGraceMs || Number.POSITIVE_INFINITY,
-    report: (error) =>
-      failures.report(() => (error instanceof Error ? error.message : String(error))),
+    report: (error) => failures.report(() => toMessage(error)),
     ...(primary && { onConnections: (count) => primary.reportConnections('grpc', count) }),
     ...(primary && { onAddress: (address, count) => primary.reportAddress(address, count) }),
   })

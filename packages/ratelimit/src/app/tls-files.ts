@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import type { TlsCredentials } from '@portcullis/grpc-unary'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { GrpcTlsConfig } from '../config/listeners.ts'
 
 /** The content of the TLS files of the gRPC listener, checked for consistency. */
@@ -98,16 +99,10 @@ function parseKey(path: string, text: string): KeyObject {
   try {
     return createPrivateKey(text)
   } catch (error) {
-    const isLocked = error instanceof Error && 'code' in error && error.code === missingPassphrase
-    const what = isLocked
-      ? 'contains an encrypted key; the key must have no passphrase'
-      : `contains no usable private key (PEM; ${toReason(error)})`
+    const what =
+      toCode(error) === 'ERR_MISSING_PASSPHRASE'
+        ? 'contains an encrypted key; the key must have no passphrase'
+        : `contains no usable private key (PEM; ${toReason(error)})`
     throw new Error(`GRPC_SERVER_TLS_KEY: ${path} ${what}`, { cause: error })
   }
-}
-
-const missingPassphrase = 'ERR_MISSING_PASSPHRASE'
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -43,9 +43,11 @@ export const check: Command = {
       return 2
     }
     const { directory, strict, merge, json } = request
-    const content = await readRuleDirectory(directory, { ignoreDotFiles: false }).catch(toError)
-    if (content instanceof Error) {
-      io.stderr.write(toUnreadable(directory, content))
+    const content = await readRuleDirectory(directory, { ignoreDotFiles: false }).catch(
+      (error: unknown) => toUnreadable(directory, error),
+    )
+    if (typeof content === 'string') {
+      io.stderr.write(content)
       return 2
     }
     const result = withSharedKeys(inspectRuleFiles(directory, content, merge), io)
@@ -103,10 +105,6 @@ function parseArguments(args: readonly string[]): Request | string {
     }
   }
   return request.directory === '' ? 'The folder of the rules is missing.' : request
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
 }
 
 function writeText(result: Inspection, isFine: boolean, io: CommandIo): void {

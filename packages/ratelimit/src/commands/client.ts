@@ -8,6 +8,7 @@ import {
 } from '@portcullis/grpc-unary/client'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { encodeRequest } from '../protocol/encode.ts'
 import { RateLimitResponseSchema } from '../protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { toResponseText } from '../protocol/response-text.ts'
@@ -136,8 +137,4 @@ function toCodeName(code: number): string {
   if (name === undefined) return `Code(${code})`
   const words = name.toLowerCase().split('_')
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
-}
-
-function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,7 +1,8 @@
+import { toReason } from '@portcullis/service-kit/reason'
+
 /** The message for a folder of rules or tests that cannot be read. */
 export function toUnreadable(directory: string, error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error)
-  return `The folder ${directory} cannot be read: ${reason}\n`
+  return `The folder ${directory} cannot be read: ${toReason(error)}\n`
 }
 
 /** The name of a flag as it was typed, without a value after `=`. */

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { toReason } from '@portcullis/service-kit/reason'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
 import type { Finding } from '../tools/check/fault-report.ts'
 import {
@@ -245,8 +246,4 @@ function writeResults(
   const counts = { passed: results.length - failed, failed }
   const report = { ok: failed === 0, ...counts, findings: [], tests: results.map(toJsonResult) }
   io.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`)
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -3,6 +3,7 @@ import process from 'node:process'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
 import { toFaultText } from '@portcullis/service-kit/env'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { type Config, parseConfig } from '../config/config.ts'
 import type { RuleSet } from '../rules/model/rule.ts'
 import { parseRuleFiles } from '../rules/yaml/parse.ts'
@@ -100,8 +101,8 @@ function readConfig(io: CommandIo): Config {
 
 async function loadRules(path: string, mergeDomains: boolean, io: CommandIo): Promise<RuleSet> {
   const { rules, findings, texts } = await inspect(path, mergeDomains).catch((error: unknown) => {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    throw new ReplayError(`The rules ${path} cannot be read: ${toMessage(error)}`, 2)
+    if (toCode(error) === '') throw error
+    throw new ReplayError(`The rules ${path} cannot be read: ${toReason(error)}`, 2)
   })
   const faults = findings.filter(({ severity }) => severity === 'fault')
   if (faults.length === 0) return rules
@@ -122,7 +123,7 @@ async function open(path: string): Promise<OpenedLog> {
   try {
     return await openLog(path, process.stdin)
   } catch (error) {
-    throw new ReplayError(`The log ${path} cannot be read: ${toMessage(error)}`, 2)
+    throw new ReplayError(`The log ${path} cannot be read: ${toReason(error)}`, 2)
   }
 }
 
@@ -178,10 +179,6 @@ async function saveChart(path: string, [report]: readonly Report[]): Promise<voi
   try {
     await writeFile(path, drawChart(report))
   } catch (error) {
-    throw new ReplayError(`The chart cannot be written to ${path}: ${toMessage(error)}`, 1)
+    throw new ReplayError(`The chart cannot be written to ${path}: ${toReason(error)}`, 1)
   }
-}
-
-function toMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

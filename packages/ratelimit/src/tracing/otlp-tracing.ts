@@ -3,6 +3,7 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
 import { setGlobalErrorHandler } from '@opentelemetry/core'
 import type { UnaryCall } from '@portcullis/grpc-unary'
 import type { Log } from '@portcullis/service-kit/log'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { TracingConfig } from '../config/tracing.ts'
 import { createSample } from './sampling.ts'
 import { openSpanSender } from './span-sender.ts'
@@ -58,9 +59,5 @@ export function logDiagnostics(log: Log): void {
   const logger: DiagLogger = { error: warn, warn, info: ignore, debug: ignore, verbose: ignore }
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
   // These are batches that were not sent, about which the exporter logs a better message.
-  setGlobalErrorHandler((error) => log.debug(() => `Tracing: ${toText(error)}`))
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  setGlobalErrorHandler((error) => log.debug(() => `Tracing: ${toMessage(error)}`))
 }

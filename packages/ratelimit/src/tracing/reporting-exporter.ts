@@ -1,6 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '@portcullis/service-kit/log'
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
 
 /** How long the collector must work before its next failure is logged. */
 const calmMs = 60_000
@@ -41,7 +42,7 @@ export class ReportingExporter implements SpanExporter {
     this.#hasSaidLost = performance.now() >= this.#quietUntilMs
     if (!this.#hasSaidLost) return
     this.#log.warning(
-      `Spans are lost: the collector did not accept them (${toReason(error)}). ` +
+      `Spans are lost: the collector did not accept them (${toExportReason(error)}). ` +
         'Check the OTEL_EXPORTER_OTLP_ variables. Decisions are not affected.',
     )
   }
@@ -56,10 +57,10 @@ export class ReportingExporter implements SpanExporter {
   }
 }
 
-/** The code is the status of the collector, or the only detail of an error of several attempts. */
-function toReason(error: Error | undefined): string {
+/** Adds the code, which is the status of the collector. */
+function toExportReason(error: Error | undefined): string {
   if (error === undefined) return 'no reason given'
-  const { message } = error
-  const code = 'code' in error && error.code !== undefined ? String(error.code) : ''
-  return message.includes(code) ? message || error.name : `${code} ${message}`.trimEnd()
+  const message = toMessage(error)
+  const code = toCode(error)
+  return message.includes(code) ? message : `${code} ${message}`
 }

@@ -7,6 +7,7 @@ import {
 } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '@portcullis/service-kit/log'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { TracingConfig } from '../config/tracing.ts'
 import { ReportingExporter } from './reporting-exporter.ts'
 import type { SpansSettings } from './spans.ts'
@@ -57,7 +58,7 @@ async function openExporter({ protocol }: TracingConfig): Promise<SpanExporter> 
   try {
     return await exporters[protocol]()
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = toMessage(error)
     throw new Error(
       `Tracing cannot start: ${reason}. Check the OTEL_EXPORTER_OTLP_ variables, such as ` +
         'OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318',

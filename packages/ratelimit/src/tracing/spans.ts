@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import { RandomIdGenerator, type SpanProcessor } from '@opentelemetry/sdk-trace'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { RecordedSpan } from './recorded-span.ts'
 
 export interface SpansSettings {
@@ -67,8 +68,7 @@ export class Spans {
   end(span: RecordedSpan, error?: unknown): void {
     if (span.ended) return
     if (error !== undefined) {
-      const message = error instanceof Error ? error.message : String(error)
-      span.status = { code: SpanStatusCode.ERROR, message }
+      span.status = { code: SpanStatusCode.ERROR, message: toMessage(error) }
     }
     span.end(this.#now())
     this.#settings.processor.onEnd(span)

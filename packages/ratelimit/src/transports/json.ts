@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { toReason } from '@portcullis/service-kit/reason'
 import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import type { Decide } from '../decide/decide.ts'
 import { ServiceError } from '../decide/decision.ts'
@@ -43,7 +44,7 @@ export function createJsonHandler(settings: JsonSettings): HttpHandler {
       try {
         message = parse(body, settings)
       } catch (error) {
-        failures.report(() => `error: ${toText(error)}`)
+        failures.report(() => `error: ${toReason(error)}`)
         return sendText(response, 400, 'Bad Request\n')
       }
       try {
@@ -83,7 +84,7 @@ function answerWith(
 }
 
 function refuse(response: ServerResponse, error: unknown, failures: Failures): void {
-  failures.report(() => `error: ${toText(error)}`)
+  failures.report(() => `error: ${toReason(error)}`)
   if (error instanceof ServiceError || error instanceof CounterKeyError) {
     sendText(response, 400, 'Bad Request\n')
   } else if (error instanceof StoreError) {
@@ -100,10 +101,6 @@ function sendJson(response: ServerResponse, status: number, text: string): void 
     'content-length': Buffer.byteLength(text),
   })
   response.end(text)
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 const quote = 0x22

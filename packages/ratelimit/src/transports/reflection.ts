@@ -1,5 +1,6 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { type Methods, type StreamCall, type StreamHandler, status } from '@portcullis/grpc-unary'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { FileDescriptor } from '../protocol/file-descriptors.ts'
 import {
   type ServerReflectionRequest,
@@ -32,7 +33,7 @@ export function createReflectionMethods(settings: ReflectionSettings): Methods {
       try {
         request = fromBinary(ServerReflectionRequestSchema, bytes)
       } catch (error) {
-        call.fail(status.INTERNAL, error instanceof Error ? error.message : String(error))
+        call.fail(status.INTERNAL, toReason(error))
         return
       }
       const response = create(ServerReflectionResponseSchema, {

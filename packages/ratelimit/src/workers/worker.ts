@@ -1,4 +1,5 @@
 import process from 'node:process'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { serveUntilStopped } from '@portcullis/service-kit/workers/worker'
 import { openApp } from '../app/app.ts'
 import { RatelimitLink } from './link.ts'
@@ -12,7 +13,6 @@ export async function runWorker({ config, isLead }: WorkerStart): Promise<number
     openLink: (log, onStop) => new RatelimitLink(process, log, { isLead, onStop }),
     open: ({ log, lifecycle, link }) =>
       openApp({ config, log, lifecycle, now: Date.now, primary: link }),
-    toReason: (error, link) =>
-      link.unloggedError ?? (error instanceof Error ? error.message : String(error)),
+    toReason: (error, link) => link.unloggedError ?? toMessage(error),
   })
 }

@@ -153,7 +153,7 @@ test('a folder that cannot be read has its own error message', async () => {
   const { code, stdout, stderr } = await run(['/nowhere/at/all'])
   assert.equal(code, 2)
   assert.equal(stdout, '')
-  assert.match(stderr, /^The folder \/nowhere\/at\/all cannot be read: ENOENT/)
+  assert.match(stderr, /^The folder \/nowhere\/at\/all cannot be read: no such file or directory\n/)
 })
 
 test('invalid arguments are explained', async () => {

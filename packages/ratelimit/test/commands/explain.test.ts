@@ -208,6 +208,6 @@ suite('the explain command', () => {
     const args = [join(directory, 'missing'), '-domain=d', '-descriptors=a=b']
     const { code, err } = await run(args)
     assert.equal(code, 2)
-    assert.match(err, /^The folder .*missing cannot be read: ENOENT/)
+    assert.match(err, /^The folder .*missing cannot be read: no such file or directory\n/)
   })
 })

@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test'
 import { connect } from 'node:tls'
 import { createGrpcServer } from '@portcullis/grpc-unary'
 import { type GrpcResult, openGrpcClient } from '@portcullis/grpc-unary/client'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { Authority, Identity } from '@portcullis/test-servers'
 import { loadGrpcTls } from '../../src/app/grpc-tls.ts'
 import type { GrpcTlsConfig } from '../../src/config/listeners.ts'
@@ -50,7 +51,7 @@ export async function openTlsListener(t: TestContext, config: GrpcTlsConfig) {
       },
     },
     tls: tls.options,
-    report: (error) => lines.push(`report ${error instanceof Error ? error.message : error}`),
+    report: (error) => lines.push(`report ${toMessage(error)}`),
   })
   const files = tls.follow(server.renewTls)
   t.after(async () => {
@@ -88,6 +89,6 @@ export async function callOnce(
     })
     return await client.call('/test.Echo/Say', Buffer.from('hi'))
   } catch (error) {
-    return { code: -1, message: error instanceof Error ? error.message : String(error) }
+    return { code: -1, message: toMessage(error) }
   }
 }

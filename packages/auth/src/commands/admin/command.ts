@@ -6,9 +6,9 @@ import {
 } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
+import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
-import { toReason } from '../reason.ts'
 import { type AdminInput, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir DIR]
@@ -92,7 +92,7 @@ export function createAdmin(version: string): Command {
       await verb.run(services, { ...input, audience, io })
       return 0
     } catch (error) {
-      io.stderr.write(`${toReason(error)}\n`)
+      io.stderr.write(`${explainFailure(error)}\n`)
       return 1
     }
   }

@@ -7,9 +7,9 @@ import {
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import type { Config } from '../../config/config.ts'
+import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { configHelp, configOptions, readConfig } from '../read-config.ts'
-import { toReason } from '../reason.ts'
 import { type KeyVerb, keyVerbs } from './verbs.ts'
 
 const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir DIR]
@@ -50,7 +50,7 @@ export const keysCommand: Command = {
     try {
       return await runVerb(parsed, read.config, io)
     } catch (error) {
-      io.stderr.write(`${toReason(error)}\n`)
+      io.stderr.write(`${explainFailure(error)}\n`)
       return 1
     }
   },

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { openClient } from '../connection/open-client.ts'
@@ -269,7 +270,6 @@ async function* readLines(chunks: AsyncIterable<Buffer>, file: string): AsyncGen
       if (from < chunk.length) rest.push(chunk.subarray(from))
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`${file} cannot be read: ${reason}`, { cause: error })
+    throw new Error(`${file} cannot be read: ${toReason(error)}`, { cause: error })
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import { type ClientBase, type ClientConfig, Pool, type PoolClient } from 'pg'
 import { toConnectionError } from '../database-errors.ts'
 import { parseConnectionUrl } from './connection-url.ts'
@@ -218,7 +219,7 @@ export class ConnectionPool implements AsyncDisposable {
       const idleMs = performance.now() - (this.#lastUsedMs.get(client) ?? 0)
       client.release(idleMs >= idleTimeoutMs || this.#isTooMany())
     } catch (error) {
-      const reason = error instanceof Error ? error.message : error
+      const reason = toReason(error)
       log.warning(`Closed an idle connection to PostgreSQL that no longer works: ${reason}`)
       client.release(true)
     }

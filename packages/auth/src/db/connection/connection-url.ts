@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
+import { toReason } from '@portcullis/service-kit/reason'
 import { SettingError } from '../../errors.ts'
 
 /** A `postgres://` URL in the syntax of libpq, with several hosts and parameters. */
@@ -260,10 +261,8 @@ function readFile(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`${parameter} in AUTH_DB_DATABASE_URL cannot be read: ${reason}`, {
-      cause: error,
-    })
+    const place = `${parameter} ${path} in AUTH_DB_DATABASE_URL`
+    throw new Error(`${place} cannot be read: ${toReason(error)}`, { cause: error })
   }
 }
 

@@ -1,3 +1,4 @@
+import { toCode } from '@portcullis/service-kit/reason'
 import { type ClientConfig, DatabaseError } from 'pg'
 import {
   type ConnectionUrl,
@@ -159,8 +160,4 @@ function isAboutTls(error: unknown): boolean {
  */
 function mayDifferByHost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || !/^(?:28|3D)/.test(error.code ?? '')
-}
-
-function toCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? `${error.code}` : ''
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 
 /** A user of this machine under which a process can be started. */
@@ -76,7 +77,6 @@ export async function runAs(
 
 /** Returns the end of the error output of a failed program, or why it could not be started. */
 export function toFailureText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const stderr = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : ''
-  return stderr === '' ? error.message : stderr.split('\n').slice(-6).join('\n')
+  const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : ''
+  return stderr === '' ? toMessage(error) : stderr.split('\n').slice(-6).join('\n')
 }

@@ -17,6 +17,7 @@ import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '@portcullis/service-kit/log'
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
 import { type Account, runAs, toFailureText } from './account.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 
@@ -103,7 +104,7 @@ async function tryBinaries(
     )
     return { initdb, postgres, version: /\d+(?:\.\d+)*/.exec(output ?? '')?.[0] ?? '' }
   } catch (error) {
-    if (account && error instanceof Error && 'code' in error && error.code === 'EPERM') {
+    if (account && toCode(error) === 'EPERM') {
       throw new EmbeddedPostgresError(
         'no_account',
         `PostgreSQL cannot run as root, and this process cannot start it as "${account.name}" ` +
@@ -173,7 +174,7 @@ async function provideReadableCopy(
       }
       return copy
     } catch (error) {
-      failures.push(`${cache}: ${error instanceof Error ? error.message : error}`)
+      failures.push(`${cache}: ${toMessage(error)}`)
     }
   }
   throw new EmbeddedPostgresError(

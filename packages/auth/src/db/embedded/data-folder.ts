@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
 import { makeFolder } from '@portcullis/service-kit/make-folder'
+import { toReason } from '@portcullis/service-kit/reason'
 import { type Account, runAs, toFailureText } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
@@ -34,7 +35,7 @@ export async function provideFolder(folder: string): Promise<string> {
     makeFolder(folder)
     return await realpath(folder)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : error
+    const reason = toReason(error)
     throw new EmbeddedPostgresError('unusable_folder', `Cannot use ${folder}: ${reason}`, error)
   }
 }

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
 import { openClient } from '../connection/open-client.ts'
 import { type Account, chooseAccount } from './account.ts'
 import { type Binaries, defaultCacheFolders, findPackage, provideBinaries } from './binaries.ts'
@@ -134,7 +135,7 @@ function supervise(first: Postmaster, { log, socketFolder, restart }: Supervisio
       }
       await emptySocketFolder(socketFolder)
       postmaster = await restart().catch((error: unknown) => {
-        log.error(`PostgreSQL did not start: ${error instanceof Error ? error.message : error}`)
+        log.error(`PostgreSQL did not start: ${toMessage(error)}`)
         return undefined
       })
       if (postmaster) log.info('PostgreSQL is running again')
@@ -171,7 +172,7 @@ async function checkAccess(url: string, data: string): Promise<void> {
     const client = await openClient(url, 'portcullis-auth')
     await client.end()
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === '28000')) throw error
+    if (toCode(error) !== '28000') throw error
     throw new EmbeddedPostgresError(
       'in_use',
       `${data} is in use by a server of another user, and only that user can access it. ` +

@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import { type Account, toSpawnOptions } from './account.ts'
 import { enterData } from './data-folder.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
@@ -154,7 +155,7 @@ async function toEnd(child: ChildProcess): Promise<string> {
     const [status, signal] = await once(child, 'exit')
     return signal === null ? `exit status ${status}` : `signal ${signal}`
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return toReason(error)
   }
 }
 

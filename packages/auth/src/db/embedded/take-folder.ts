@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { findOccupant, type Occupant } from './occupant.ts'
 import {
@@ -87,10 +88,9 @@ async function tryStart(
   try {
     return await startPostmaster({ ...settings, isPidRecycled })
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
     throw new EmbeddedPostgresError(
       'failed_start',
-      `PostgreSQL did not start on ${settings.data}:\n${reason}`,
+      `PostgreSQL did not start on ${settings.data}:\n${toMessage(error)}`,
       error,
     )
   }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
 import {
@@ -71,8 +72,7 @@ const withoutLimits = `
     'idle_in_transaction_session_timeout')`
 
 /** A lock was not acquired in time, or two transactions deadlocked. */
-const isWorthRetrying = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
+const isWorthRetrying = (error: unknown): boolean => ['55P03', '40P01'].includes(toCode(error))
 
 /**
  * While a statement waits for a table lock, other statements queue behind it. It therefore gives up
@@ -157,10 +157,9 @@ export async function applyConcurrently(
 
 /** A session limit cannot be lifted for a single statement outside a transaction. */
 function explainTimeout(error: unknown, step: string): unknown {
-  const isTimeout = error instanceof Error && 'code' in error && error.code === '57014'
-  if (!isTimeout) return error
+  if (toCode(error) !== '57014') return error
   return new Error(
-    `${step} was cancelled (${error.message}). It builds indexes concurrently, ` +
+    `${step} was cancelled (${toReason(error)}). It builds indexes concurrently, ` +
       'which may take long: set statement_timeout = 0 for the role that runs migrations.',
     { cause: error },
   )

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toCode } from '@portcullis/service-kit/reason'
 import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
 import { leaseTable } from './lease.ts'
@@ -134,7 +135,7 @@ async function tryToPrepare(
     return isFree
   } catch (error) {
     await client.query('rollback').catch(() => undefined)
-    if (error instanceof Error && 'code' in error && error.code === '55P03') return false
+    if (toCode(error) === '55P03') return false
     throw error
   }
 }

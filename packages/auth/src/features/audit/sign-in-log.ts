@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { Queries } from '../../db/database.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import { isStorableText } from '../users/metadata.ts'
@@ -147,8 +148,7 @@ export function openSignInLog(settings: SignInLogSettings): SignInLog & AsyncDis
       isFailing = false
     } catch (error) {
       if (!isFailing) {
-        const reason = error instanceof Error ? error.message : String(error)
-        log.warning(`Sign-ins could not be counted in the database: ${reason}`)
+        log.warning(`Sign-ins could not be counted in the database: ${toReason(error)}`)
       }
       isFailing = true
     }

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { Queries } from '../../db/database.ts'
 import { type Purge, purgedAtOnce, purges } from './statements.ts'
 
@@ -52,8 +53,7 @@ export function openCleanup(settings: CleanupSettings): Disposable {
   const run = async (): Promise<void> => {
     const startMs = performance.now()
     const round = await cleanUp(db, now(), settings).catch((error: unknown): CleanupRound => {
-      if (!isClosed)
-        log.warning(`Cleanup failed: ${error instanceof Error ? error.message : error}`)
+      if (!isClosed) log.warning(`Cleanup failed: ${toReason(error)}`)
       const durationMs = performance.now() - startMs
       return { outcome: 'failed', durationMs, deleted: new Map(), lagMs: undefined }
     })

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { Queries } from '../../db/database.ts'
 import type { RefreshToken } from './refresh-tokens.ts'
 import { markDelivered } from './statements/sessions.ts'
@@ -45,8 +46,7 @@ export function openDeliveries(settings: DeliverySettings): Deliveries {
       isLost = false
     } catch (error) {
       if (!isLost) {
-        const reason = error instanceof Error ? error.message : error
-        log.warning(`Cannot record delivered refresh tokens; retrying: ${reason}`)
+        log.warning(`Cannot record delivered refresh tokens; retrying: ${toReason(error)}`)
       }
       isLost = true
       // Keep a newer token of the same session.

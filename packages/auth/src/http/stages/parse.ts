@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 
@@ -19,8 +20,7 @@ export function addBodyParser(server: FastifyInstance): void {
       // The body of a DELETE may be empty.
       done(null, text === '' ? {} : dropNulls(JSON.parse(`${text}`)))
     } catch (error) {
-      const detail = error instanceof Error ? error.message : 'it is not JSON'
-      done(new ApiError('bad_json', `Could not parse request body as JSON: ${detail}`))
+      done(new ApiError('bad_json', `Could not parse request body as JSON: ${toReason(error)}`))
     }
   })
 }

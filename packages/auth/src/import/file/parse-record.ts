@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { RawRecord } from './read-jsonl.ts'
 
 /** The fields of a record. docs/auth-migration.md describes them. */
@@ -48,7 +49,7 @@ export function parseRecord(
   try {
     return toUser(fields, defaults, checks)
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return toReason(error)
   }
 }
 
@@ -65,7 +66,7 @@ function toUser(
     try {
       return parse(value)
     } catch (error) {
-      throw new Error(`${name}: ${error instanceof Error ? error.message : error}`)
+      throw new Error(`${name}: ${toReason(error)}`)
     }
   }
   const email = read('email', (value) => checks.parseEmail(toText(value)))

@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import { parseConnectionUrl } from '../../db/connection/connection-url.ts'
 import { ImportError } from '../import-error.ts'
 
@@ -35,7 +36,6 @@ export function parseSupabaseUrl(text: string, option = '--from'): SupabaseUrl {
     const label = `${places.join(',')}/${database ?? ''}, schema "${schema}"`
     return { url, schema, server, label, option }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new ImportError(`The URL in ${option} ${reason}`, { cause: error })
+    throw new ImportError(`The URL in ${option} ${toReason(error)}`, { cause: error })
   }
 }

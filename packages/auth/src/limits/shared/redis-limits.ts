@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { toReason } from '@portcullis/service-kit/reason'
 import {
   ClientOfflineError,
   type CommandParser,
@@ -20,7 +21,7 @@ export function openRedisLimits(service: RedisService): LimitService {
   const firstError = Promise.withResolvers<never>()
   firstError.promise.catch(() => {})
   const onError = (error: unknown) => {
-    reason = toReason(error) || reason
+    reason = toReason(error)
     firstError.reject(new Error(reason, { cause: error }))
   }
   const open = () => createRedisClient(service, onError)
@@ -56,12 +57,6 @@ export function openRedisLimits(service: RedisService): LimitService {
       client.close()
     },
   }
-}
-
-/** If all of several addresses refuse, Node.js sets only the code. */
-function toReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.message || ('code' in error ? String(error.code) : '')
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { LimitTable, RequestLimit, RequestLimits } from '../request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 
@@ -119,8 +120,4 @@ async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise
   } finally {
     clearTimeout(timer)
   }
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { MailConfig } from '../../config/mail.ts'
 import {
   type MailKind,
@@ -111,10 +112,6 @@ function toSource(
     ...{ url, name, maxAgeMs, retryMs, log },
     fetching: { timeoutMs: fetchTimeoutMs, maxBytes, internalHosts, ...fetching },
   })
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 const read = (file: string) =>

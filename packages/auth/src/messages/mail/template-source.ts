@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import { type FetchSettings, fetchGuarded } from '../../outgoing/guarded-fetch.ts'
 import { parseHtmlTemplate, type Template } from '../../template/index.ts'
 
@@ -48,7 +49,7 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
       if (problem !== undefined) log.info(`The template of the ${name} message is available again`)
       problem = undefined
     } catch (error) {
-      fail(error instanceof Error ? error.message : String(error))
+      fail(toReason(error))
     }
   }
   return {

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { EmailValidationConfig } from '../../config/email-validation.ts'
 import { ApiError } from '../../errors.ts'
 import { request } from '../../outgoing/http-client.ts'
@@ -89,7 +90,7 @@ function createServiceCheck({ config: { service }, log, timeoutMs }: EmailCheckS
       const hasVerdict = typeof verdict === 'object' && verdict !== null && 'valid' in verdict
       return !(hasVerdict && verdict.valid === false)
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = toReason(error)
       if (!hasFailed) {
         log.warning(
           `The email validation service does not respond as expected: ${reason}. Until it does, no address is refused`,

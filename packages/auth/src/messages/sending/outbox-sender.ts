@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { Queries } from '../../db/database.ts'
 import {
   claimMessages,
@@ -197,8 +198,4 @@ async function untilAborted(signal: AbortSignal): Promise<never> {
   signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   if (signal.aborted) reject(signal.reason)
   return await promise
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '@portcullis/service-kit/log'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { ApiError } from '../../errors.ts'
 
 /**
@@ -99,18 +100,16 @@ export function createHookCall<Input extends object, Output>(
     } catch (error) {
       // The error that the client gets does not name the hook, so the log does.
       if (!(error instanceof HookRejection)) {
-        log.warning(`The hook ${name} failed: ${toReason(error)}`)
+        log.warning(`The hook ${name} failed: ${toReasonWithCauses(error)}`)
       }
       throw error
     }
   }
 }
 
-function toReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const { message, cause } = error
-  if (cause === undefined) return message || ('code' in error ? `${error.code}` : error.name)
-  return `${message} (${toReason(cause)})`
+function toReasonWithCauses(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  return toMessage(error) + (cause === undefined ? '' : ` (${toReasonWithCauses(cause)})`)
 }
 
 export function isObject(value: unknown): value is JsonObject {

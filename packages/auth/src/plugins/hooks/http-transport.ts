@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request } from 'node:http'
 import { Agent as HttpsAgent, request as requestTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toCode } from '@portcullis/service-kit/reason'
 import { ApiError } from '../../errors.ts'
 import { createGuardedLookup, type ResolvedAddress } from '../../outgoing/guarded-fetch.ts'
 import { OutgoingError, readLimited } from '../../outgoing/http-client.ts'
@@ -67,7 +68,8 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
       return await read(await send(outgoing, body), limits.maxBytes)
     } catch (error) {
       // The receiver has closed an idle connection, so this does not count as an attempt.
-      if (outgoing.reusedSocket && isReset(error)) return await post(body, id, signal)
+      if (outgoing.reusedSocket && toCode(error) === 'ECONNRESET')
+        return await post(body, id, signal)
       throw error
     }
   }
@@ -159,10 +161,6 @@ function toBody({ status, contentType, text }: HookResponse): unknown {
   } catch (error) {
     throw toHookError('Hook must answer with a JSON object', error)
   }
-}
-
-function isReset(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNRESET'
 }
 
 interface SignedRequest {

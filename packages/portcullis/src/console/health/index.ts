@@ -1,6 +1,6 @@
 import { ConsoleError } from '../errors.ts'
 import type { AuthTarget, ConsoleSettings, GraphqlTarget, RatelimitTarget } from '../settings.ts'
-import { callUpstream, toReason } from '../upstream.ts'
+import { callUpstream, toFetchReason } from '../upstream.ts'
 
 export type Checks = Partial<Readonly<Record<PartName, CheckPart>>>
 
@@ -244,5 +244,5 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
 /** Leaves out the name and the URL, which are shown beside the message. */
 export function toDownHealth(error: unknown): PartHealth {
   const reason = error instanceof ConsoleError ? error.cause : error
-  return { state: 'down', detail: toReason(reason) }
+  return { state: 'down', detail: toFetchReason(reason) }
 }

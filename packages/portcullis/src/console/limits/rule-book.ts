@@ -12,6 +12,7 @@ import {
   toStatisticsKey,
   unitByName,
 } from '@portcullis/ratelimit/rules'
+import { toReason } from '@portcullis/service-kit/reason'
 import { ConsoleError } from '../errors.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { readDebugPage } from './statistics.ts'
@@ -86,8 +87,7 @@ export async function readDirectory(directory: string) {
   try {
     return await readRuleDirectory(directory, { ignoreDotFiles: false })
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    const message = `The rule folder cannot be read: ${reason}`
+    const message = `The rule folder ${directory} cannot be read: ${toReason(error)}`
     throw new ConsoleError(500, 'directory_unreadable', message, error)
   }
 }

@@ -8,6 +8,7 @@ import {
   type RuleDirectory,
   type RuleFinding,
 } from '@portcullis/ratelimit/rules'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { ConsoleError } from '../errors.ts'
 import { type LimitStatistics, readStatistics } from './statistics.ts'
 
@@ -27,7 +28,7 @@ export interface OpenedFile {
 /** Lists the rule files of the folder. @throws {ConsoleError} */
 export async function listRuleFiles(directory: string): Promise<ListedFile[]> {
   const names = await readdir(directory).catch((error: unknown) => {
-    throw toConsoleError(error, 'The rule folder cannot be read')
+    throw toConsoleError(error, `The rule folder ${directory} cannot be read`)
   })
   const files = await Promise.all(
     names.filter(isRuleFileName).map(async (name): Promise<ListedFile[]> => {
@@ -149,8 +150,7 @@ function toVersion(bytes: Uint8Array): string {
 
 function toConsoleError(error: unknown, what: string): ConsoleError {
   if (error instanceof ConsoleError) return error
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const [status, reason] = reasons[code] ?? [500, error instanceof Error ? error.message : code]
+  const [status, reason] = reasons[toCode(error)] ?? [500, toReason(error)]
   return new ConsoleError(status, 'file_error', `${what}: ${reason}.`, error)
 }
 

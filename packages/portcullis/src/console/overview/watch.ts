@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toMessage } from '../errors.ts'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { Checks, PartHealth, PartName } from '../health/index.ts'
 import { callWithTimeout } from '../health/index.ts'
 import type { RatelimitTarget } from '../settings.ts'

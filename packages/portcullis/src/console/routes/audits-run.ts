@@ -12,7 +12,7 @@ import {
   toAuditReport,
 } from '@portcullis/graphql-over-http/audits'
 import { BodyTooLargeError, ConsoleError } from '../errors.ts'
-import { callUpstream, toReason } from '../upstream.ts'
+import { callUpstream, toFetchReason } from '../upstream.ts'
 import type { AuditPlan, AuditProfile } from './audits-plan.ts'
 
 export type AuditLevel = 'MUST' | 'SHOULD' | 'MAY'
@@ -99,7 +99,7 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
   function toFailure(error: unknown): string {
     return error instanceof RateLimitedError
       ? limitedMessage
-      : `${url} stopped responding: ${toReason(error)}.`
+      : `${url} stopped responding: ${toFetchReason(error)}.`
   }
 
   async function runOne(audit: Audit): Promise<AuditResult> {
@@ -122,7 +122,10 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
     if (end.state === 'failed') return
     if (stopped.signal.aborted) end = { state: 'stopped' }
     else
-      end = { state: 'failed', message: `The report could not be generated: ${toReason(error)}.` }
+      end = {
+        state: 'failed',
+        message: `The report could not be generated: ${toFetchReason(error)}.`,
+      }
   })
 
   const toSummary = () => ({ id, url, profile, extended, startedAt, state: end.state })

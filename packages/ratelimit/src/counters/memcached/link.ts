@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
+import { toReason } from '@portcullis/service-kit/reason'
 import { StoreError } from '../counter-store.ts'
 import type { ClientTls } from '../network/client-tls.ts'
-import { type Endpoint, openSocket, toReason } from '../network/socket.ts'
+import { type Endpoint, openSocket } from '../network/socket.ts'
 import { pingCommand } from './operation.ts'
 import { type ReplyHandler, ReplyReader } from './reply-reader.ts'
 

@@ -1,4 +1,5 @@
 import { resolveSrv as resolveByDns } from 'node:dns/promises'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { MemcachedSettings, ResolveSrv } from './settings.ts'
 
 export interface SrvSettings {
@@ -27,7 +28,7 @@ export class SrvLookup implements Disposable {
     try {
       await this.#resolve()
     } catch (error) {
-      const text = `Unable to fetch servers from SRV ${record}: ${toText(error)}`
+      const text = `Unable to fetch servers from SRV ${record}: ${toReason(error)}`
       throw new Error(text, { cause: error })
     }
     this.#lookLater()
@@ -49,7 +50,7 @@ export class SrvLookup implements Disposable {
     try {
       await this.#resolve()
     } catch (error) {
-      const reason = toText(error)
+      const reason = toReason(error)
       log.warning(
         `Failed to refresh the memcached nodes from SRV ${record}; the known nodes are kept: ${reason}`,
       )
@@ -71,7 +72,3 @@ export class SrvLookup implements Disposable {
 
 /** The longest delay of a timer in Node: 24 days. */
 const maxTimerMs = 2_147_483_647
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}

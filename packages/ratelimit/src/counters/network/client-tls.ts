@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { ClientTlsConfig } from '../../tls/client-tls-settings.ts'
 
 export interface TlsFiles {
@@ -31,7 +32,7 @@ export function loadClientTls(server: string, files: TlsFiles): ClientTls {
     try {
       return readFileSync(file, 'utf8')
     } catch (error) {
-      throw new Error(`The ${what} for ${server} cannot be read: ${toText(error)}`, {
+      throw new Error(`The ${what} ${file} for ${server} cannot be read: ${toReason(error)}`, {
         cause: error,
       })
     }
@@ -46,14 +47,10 @@ export function loadClientTls(server: string, files: TlsFiles): ClientTls {
     return { context: createSecureContext({ ca, ...clientCertificate }), skipHostnameVerification }
   } catch (error) {
     const given = [caFile, certFile, keyFile].filter(Boolean).join(', ')
-    throw new Error(`The TLS files for ${server} cannot be used (${given}): ${toText(error)}`, {
+    throw new Error(`The TLS files for ${server} cannot be used (${given}): ${toReason(error)}`, {
       cause: error,
     })
   }
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** The files that are named in the settings. */

@@ -1,5 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { ClientTls } from './client-tls.ts'
 
 /** The address that a server listens on. */
@@ -51,13 +52,4 @@ export function openSocket(settings: SocketSettings): Socket {
   socket.on('end', () => onEnd('closed the connection'))
   socket.on('close', () => onEnd('closed the connection'))
   return socket
-}
-
-/**
- * If a name has several addresses, Node wraps their errors in one without a message. The messages of
- * OpenSSL end in a line break.
- */
-export function toReason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')
-  return error instanceof Error ? error.message.trimEnd() : String(error)
 }

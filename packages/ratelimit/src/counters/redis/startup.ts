@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { toReason } from '@portcullis/service-kit/reason'
 import type { RedisSettings, StartupSettings } from './settings.ts'
 
 export interface StartupOptions extends StartupSettings {
@@ -32,7 +33,7 @@ export async function tryUntilReady(
       const pauseMs = Math.round(intervalMs * (0.5 + Math.random()))
       const elapsedMs = performance.now() - startedAtMs
       const isOver = maxElapsedMs > 0 && elapsedMs + pauseMs > maxElapsedMs
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = toReason(error)
       if (isOver) log.error(`Giving up on Redis (${name}): ${reason}`)
       if (isOver || signal.aborted) throw error
       options.onFailedAttempt?.(error)

@@ -12,6 +12,7 @@ import {
   string,
   withAlias,
 } from '@portcullis/service-kit/env'
+import { toReason } from '@portcullis/service-kit/reason'
 import { type ClientTlsConfig, toClientTls } from '../../tls/client-tls-settings.ts'
 import { parseRedisAddress } from './address.ts'
 
@@ -235,7 +236,7 @@ function toInstance(
   try {
     parseRedisAddress({ type, url, socketType })
   } catch (error) {
-    check.fault(variables.url, error instanceof Error ? error.message : String(error))
+    check.fault(variables.url, toReason(error))
   }
   return {
     type,

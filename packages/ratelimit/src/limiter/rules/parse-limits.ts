@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import {
   algorithms,
@@ -215,7 +216,7 @@ class Parsing {
         `${path}.limit must be a string such as '100/minute', not ${describe(text)}`,
       )
     } catch (error) {
-      this.#faults.push(`${path}: ${error instanceof Error ? error.message : error}`)
+      this.#faults.push(`${path}: ${toReason(error)}`)
     }
     return undefined
   }

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import { type CounterStore, StoreError } from '../../counters/counter-store.ts'
 import type { EncodedCounters } from '../../counters/memory/memory-store.ts'
 import type { UrlStore } from '../../counters/store-plugin.ts'
@@ -66,7 +67,7 @@ export function openLimiterStore(
   if (open === undefined) throw new TypeError('the URL of the store was not checked')
   const firstAttempt = Promise.withResolvers<void>()
   const onFailedStart = (cause: unknown) => {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = toReason(cause)
     guard.markUnavailable(new StoreError(`the store cannot be reached: ${reason}`, { cause }))
     firstAttempt.resolve()
   }

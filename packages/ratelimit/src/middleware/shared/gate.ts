@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { toMessage } from '@portcullis/service-kit/reason'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { LimitOptions } from '../../limiter/limiter-interface.ts'
 import type { KeyValues } from '../../limiter/rules/limits.ts'
@@ -129,8 +130,7 @@ function createFailureReport(
     const nowMs = performance.now()
     if (nowMs < warnsAtMs) return
     warnsAtMs = nowMs + warningPauseMs
-    const reason = error instanceof Error ? error.message : String(error)
-    warn?.(`The rate limit cannot be checked, so ${consequence} (onFailure): ${reason}`)
+    warn?.(`The rate limit cannot be checked, so ${consequence} (onFailure): ${toMessage(error)}`)
   }
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
 import { type PackedRules, packRules } from '../../hot/index.ts'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleFile } from './parse.ts'
@@ -79,10 +80,10 @@ function* cut(text: string): Generator<string> {
 }
 
 function toThreadError(error: unknown): ParseThreadError {
-  const isOutOfMemory =
-    error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-  const text = error instanceof Error ? error.message : String(error)
-  const message = isOutOfMemory ? 'the rule files need more memory than is available' : text
+  const isOutOfMemory = toCode(error) === 'ERR_WORKER_OUT_OF_MEMORY'
+  const message = isOutOfMemory
+    ? 'the rule files need more memory than is available'
+    : toMessage(error)
   return new ParseThreadError(message, { cause: error })
 }
 

@@ -1,5 +1,6 @@
 import type { Environment } from '@portcullis/service-kit/env'
 import type { TaggedName } from '@portcullis/service-kit/metrics/tags'
+import { toReason } from '@portcullis/service-kit/reason'
 
 /** Replaces a name that matches a pattern by another name with tags. */
 export interface Mogrifier {
@@ -96,7 +97,7 @@ function compile(pattern: string, fail: (reason: string) => void): RegExp | unde
     // A dot also matches line breaks, because names contain what clients send.
     return new RegExp(pattern, 's')
   } catch (error) {
-    fail(error instanceof Error ? error.message : String(error))
+    fail(toReason(error))
     return undefined
   }
 }

@@ -1,3 +1,4 @@
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { LineSplitter, longestLineBytes } from './log/line-splitter.ts'
 import type { OpenedLog } from './log/open-log.ts'
 import { Reordering } from './log/reordering.ts'
@@ -76,8 +77,8 @@ export async function replay(settings: ReplaySettings): Promise<LogSummary> {
       if (!signal.aborted) splitter.end()
     } catch (cause) {
       if (signal.aborted) break
-      if (!(cause instanceof Error && 'code' in cause)) throw cause
-      error = `${log.name} cannot be read further than line ${run.line}: ${cause.message}`
+      if (toCode(cause) === '') throw cause
+      error = `${log.name} cannot be read further than line ${run.line}: ${toReason(cause)}`
       break
     }
   }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { toAddress } from '@portcullis/service-kit/address'
 import type { Log } from '@portcullis/service-kit/log'
 import { type Tag, toTaggedName } from '@portcullis/service-kit/metrics/tags'
+import { toReason } from '@portcullis/service-kit/reason'
 import {
   createHttpService,
   type HttpListener,
@@ -70,7 +71,7 @@ export async function openDebugPages({
     if (token === undefined && !isLoopbackHost(host)) log.warning(openToOthers)
     return listener
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = toReason(error)
     log.error(
       `Cannot listen for debug on '${toAddress(host, port)}', continuing without it: ${reason}`,
     )

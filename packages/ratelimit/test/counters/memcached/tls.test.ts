@@ -97,7 +97,8 @@ test('files that cannot be used are an error at startup', () => {
   const nodes = { kind: 'list', hosts: ['127.0.0.1:1'] } as const
   const { log } = createLines()
   const openWith = (tls: StoreOptions['tls']) => openMemcachedStore({ nodes, tls, log })
-  const message = /The CA certificate for memcached cannot be read: ENOENT/
+  const message =
+    /CA certificate \/nowhere\/ca\.pem for memcached cannot be read: no such file or directory$/
   assert.throws(() => openWith({ caFile: '/nowhere/ca.pem' }), message)
   assert.throws(
     () => openWith({ certFile: '/nowhere/cert.pem' }),

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net'
+import { toReason } from '../../reason.ts'
 import { LineQueue, type Output, type ReportSettings, Reports } from './output.ts'
 
 export interface TcpSettings {
@@ -121,10 +122,4 @@ class TcpOutput implements Output {
     }, retryMs)
     this.#retry.unref()
   }
-}
-
-/** The error has no message if a host has several addresses and all of them refused the connection. */
-function toReason(error: Error): string {
-  if (error.message !== '') return error.message
-  return 'code' in error ? String(error.code) : error.name
 }

@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
+import { toReason } from '../../reason.ts'
 import { type Output, type ReportSettings, Reports } from './output.ts'
 
 export interface UdpSettings {
@@ -116,7 +117,7 @@ class UdpOutput implements Output {
       if (this.#isClosing) return
       if (address !== this.#address) await this.#connect(address, family)
     } catch (error) {
-      this.#reports.lost(error instanceof Error ? error.message : String(error))
+      this.#reports.lost(toReason(error))
       pauseMs = retryMs
     }
     if (this.#isClosing) return

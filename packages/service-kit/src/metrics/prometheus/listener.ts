@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { toAddress } from '../../address.ts'
 import type { Log } from '../../log.ts'
+import { toCode, toReason } from '../../reason.ts'
 import type { Families } from './families.ts'
 import { pageType, renderFamilies } from './render.ts'
 
@@ -123,11 +124,11 @@ function sendNotFound(response: ServerResponse): void {
 }
 
 function toListenError({ host, port, settings }: MetricsListenerSettings, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error)
-  const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-  const advice = isInUse
-    ? `stop the program that uses port ${port}, or set ${settings.port} to another port`
-    : `check ${settings.address}`
+  const reason = toReason(error)
+  const advice =
+    toCode(error) === 'EADDRINUSE'
+      ? `stop the program that uses port ${port}, or set ${settings.port} to another port`
+      : `check ${settings.address}`
   return new Error(`Metrics cannot be served on ${toAddress(host, port)} (${reason}): ${advice}.`, {
     cause: error,
   })

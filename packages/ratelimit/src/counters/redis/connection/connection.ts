@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import { type Increment, StoreError } from '../../counter-store.ts'
 import { Backoff } from '../../network/backoff.ts'
 import type { PooledConnection } from '../../network/pool.ts'
@@ -241,8 +242,7 @@ export class Connection implements LinkOwner, PooledConnection {
         if (this.#state === 'connecting') this.#link = new Link(settings, this)
       },
       (error: unknown) => {
-        const reason = error instanceof Error ? error.message : String(error)
-        this.onClose(new StoreError(`${this.name}: ${reason}`, { cause: error }), false)
+        this.onClose(new StoreError(`${this.name}: ${toReason(error)}`, { cause: error }), false)
       },
     )
   }

@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import type { RedisSettings } from '../settings.ts'
 import type { LinkSettings } from './link.ts'
 import { runCommand } from './run-command.ts'
@@ -25,7 +26,7 @@ export function createServerCheck(
     try {
       isServer = Array.isArray(await runCommand(settings, ['ROLE'], signal))
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = toReason(error)
       // Only a server knows permissions: the user may not run ROLE.
       isServer = reason.includes('NOPERM')
       if (!isServer && checkedAtMs < 0) {

@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import { type Increment, StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { toSlidingSuffix } from '../../sliding-window.ts'
@@ -89,7 +90,7 @@ export class Cluster implements Topology {
         if (ranges.length > 0) return ranges
         complaints.push(`Redis at ${toEndpointText(endpoint)}: returned no slots`)
       } catch (error) {
-        complaints.push(error instanceof Error ? error.message : String(error))
+        complaints.push(toReason(error))
       }
     }
     throw new StoreError(`no node returned the slots of the cluster: ${complaints.join('; ')}`)
@@ -151,9 +152,7 @@ export class Cluster implements Topology {
       if (!this.#closing.signal.aborted) this.#adopt(ranges)
     } catch (error) {
       if (!this.#closing.signal.aborted) {
-        this.#context.log.warning(
-          `Redis Cluster: ${error instanceof Error ? error.message : error}`,
-        )
+        this.#context.log.warning(`Redis Cluster: ${toReason(error)}`)
       }
     }
     this.#isRefreshing = false

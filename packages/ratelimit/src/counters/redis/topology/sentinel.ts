@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import { StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { type SentinelAddress, toEndpointText } from '../address.ts'
@@ -39,7 +40,7 @@ export function createSentinel(
           `${toEndpointText(settings.endpoint)} does not know the master "${masterName}"`,
         )
       } catch (error) {
-        complaints.push(error instanceof Error ? error.message : String(error))
+        complaints.push(toReason(error))
       }
     }
     throw new StoreError(`no sentinel names a master: ${complaints.join('; ')}`)

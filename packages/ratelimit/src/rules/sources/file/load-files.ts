@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { toMessage, toReason } from '@portcullis/service-kit/reason'
 import { packRules } from '../../../hot/index.ts'
 import type { IgnoredOverride } from '../../match/override.ts'
 import { compileInTurns, type RuleSnapshot } from '../../match/snapshot.ts'
@@ -27,7 +28,7 @@ class LoadError extends Error {
 /** Accepts any error: rules that cannot be loaded must not stop a service that has earlier rules. */
 export function toLoadFailure(error: unknown): LoadFailure {
   const faults = error instanceof LoadError ? error.faults : []
-  return { message: toReason(error), faults }
+  return { message: toMessage(error), faults }
 }
 
 /** How often to read a folder that changes in the meantime, because its files may be inconsistent. */
@@ -114,8 +115,4 @@ function parseHere(
 ): PackedParse {
   const { rules, faults, warnings } = parseRuleFiles(files, options)
   return { rules: packRules(rules), faults, warnings }
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

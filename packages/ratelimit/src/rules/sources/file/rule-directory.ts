@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { RuleFault } from '../../model/fault.ts'
 import type { RuleFile } from '../../yaml/parse.ts'
 
@@ -176,11 +177,9 @@ async function findBrokenLine(path: string): Promise<number> {
 }
 
 export function toReadError(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return isNoText(error) ? 'the file is not UTF-8 text' : error.message
+  return isNoText(error) ? 'the file is not UTF-8 text' : toReason(error)
 }
 
 function isNoText(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return code === 'ERR_ENCODING_INVALID_ENCODED_DATA'
+  return toCode(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA'
 }

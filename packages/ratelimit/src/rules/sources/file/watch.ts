@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 import { type Fingerprint, fingerprintIdentity } from './rule-place.ts'
 
 export interface WatchOptions {
@@ -94,7 +95,7 @@ class Watch implements Disposable {
   #onWatchError(error: unknown): void {
     this.#disarm()
     const { directory, pollMs, log } = this.#options
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = toReason(error)
     if (reason === this.#failure) return
     this.#failure = reason
     log.warning(`Cannot watch ${directory}, so it is checked every ${pollMs} ms: ${reason}`)

@@ -5,7 +5,7 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2'
 import { status } from '@portcullis/grpc-unary'
-import { toReason } from './reason.ts'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 
 /** One bidirectional stream of the aggregated discovery service. */
 export interface DiscoveryStream extends Disposable {
@@ -58,8 +58,7 @@ export function openDiscoveryStream(
 
 /** Node reports a reset stream to its reader only as closed, without the reason. */
 function toLoss(error: unknown, resetCode = 0): string {
-  const isReset =
-    error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+  const isReset = toCode(error) === 'ERR_STREAM_PREMATURE_CLOSE'
   return isReset ? `the server reset the stream (HTTP/2 error code ${resetCode})` : toReason(error)
 }
 

@@ -1,5 +1,6 @@
 import { fromBinary, type JsonObject, type JsonValue } from '@bufbuild/protobuf'
 import type { Any } from '@bufbuild/protobuf/wkt'
+import { toReason } from '@portcullis/service-kit/reason'
 import { DiscoveryResponseSchema } from '../../../protocol/generated/envoy/service/discovery/v3/discovery_pb.ts'
 import {
   type RateLimitConfig,
@@ -12,7 +13,6 @@ import { type RuleSet, unitByWire } from '../../model/rule.ts'
 import { createReading } from '../../yaml/field-reader.ts'
 import { RuleLoading } from '../../yaml/parse-rules.ts'
 import type { ScalarType, YamlEntry, YamlList, YamlMap, YamlNode } from '../../yaml/yaml-node.ts'
-import { toReason } from './reason.ts'
 
 /** An error in a resource. Resources have no lines, so its place has only a name. */
 export interface ResourceFault extends RuleFault {

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { PackedRules } from '../../../hot/index.ts'
 import type { ResourceFault } from './parse-resources.ts'
-import { toReason } from './reason.ts'
 
 /** The input of `resource-worker.ts`. */
 export interface ResourceThreadData {
@@ -43,8 +43,7 @@ export class ResourceThread implements AsyncDisposable {
 }
 
 function toThreadError(error: unknown): Error {
-  const isOutOfMemory =
-    error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  const isOutOfMemory = toCode(error) === 'ERR_WORKER_OUT_OF_MEMORY'
   const message = isOutOfMemory ? 'the rules need more memory than is available' : toReason(error)
   return new Error(message, { cause: error })
 }

@@ -8,6 +8,7 @@ import {
   type SecureContext,
 } from 'node:tls'
 import type { Log } from '@portcullis/service-kit/log'
+import { toReason } from '@portcullis/service-kit/reason'
 
 export interface XdsTlsFiles {
   /** The client certificate and its key: both or neither. */
@@ -43,7 +44,7 @@ export function createTlsOptions(files: XdsTlsFiles, log: Log): TlsOptions {
     try {
       refresh()
     } catch (error) {
-      log.warning(`${toText(error)}; the files that were read before are used`)
+      log.warning(`${toReason(error)}; the files that were read before are used`)
     }
     return { secureContext, ALPNProtocols: ['h2'], ...naming }
   }
@@ -68,7 +69,9 @@ function readPem(variable: string, path: string | undefined): string | undefined
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new Error(`The file of ${variable} cannot be read: ${toText(error)}`, { cause: error })
+    throw new Error(`The file ${path} of ${variable} cannot be read: ${toReason(error)}`, {
+      cause: error,
+    })
   }
 }
 
@@ -83,7 +86,7 @@ function toContext({ ca, cert, key }: Texts, files: XdsTlsFiles): SecureContext 
   } catch (error) {
     const given = [files.caPath, files.certPath, files.keyPath].filter(Boolean).join(', ')
     const message = `The TLS files for the management server cannot be used (${given})`
-    throw new Error(`${message}: ${toText(error)}`, { cause: error })
+    throw new Error(`${message}: ${toReason(error)}`, { cause: error })
   }
 }
 
@@ -92,8 +95,4 @@ function toNaming(name: string | undefined): ConnectionOptions {
   if (name === undefined) return {}
   if (isIP(name) === 0) return { servername: name }
   return { checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate) }
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

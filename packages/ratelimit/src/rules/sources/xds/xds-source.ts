@@ -1,11 +1,11 @@
 import { addAbortListener } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
+import { toReason } from '@portcullis/service-kit/reason'
 import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { type Connection, openConnection, parseServerAddress } from './connection.ts'
 import { openDiscoveryStream } from './discovery-stream.ts'
 import { loadResponse, ResourceError } from './load-response.ts'
-import { toReason } from './reason.ts'
 import {
   configType,
   createSubscription,

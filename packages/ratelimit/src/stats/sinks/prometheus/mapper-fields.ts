@@ -1,4 +1,5 @@
 import { reservedLabels } from '@portcullis/service-kit/metrics/prometheus/text'
+import { toReason } from '@portcullis/service-kit/reason'
 import {
   toBoolean,
   toGoText,
@@ -127,8 +128,7 @@ export class MapperFields {
     try {
       return { kind: 'regex', expression: new RegExp(source, ignoresCase ? 'is' : 's') }
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
-      this.fault(node, `invalid regex: ${reason}`)
+      this.fault(node, `invalid regex: ${toReason(error)}`)
       return undefined
     }
   }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Families } from '@portcullis/service-kit/metrics/prometheus/families'
 import { openMetricsListener } from '@portcullis/service-kit/metrics/prometheus/listener'
+import { toReason } from '@portcullis/service-kit/reason'
 import { toExtraTags } from '../../extra-tags.ts'
 import type { Sink, SinkContext, SinkSettings } from '../sink.ts'
 import { createBuiltInMapping } from './built-in-mapping.ts'
@@ -65,8 +66,7 @@ async function readMapper(path: string, usesMilliseconds: boolean): Promise<Mapp
   try {
     text = await readFile(path, 'utf8')
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Error(`PROMETHEUS_MAPPER_YAML cannot be read: ${reason}`)
+    throw new Error(`PROMETHEUS_MAPPER_YAML: ${path} cannot be read: ${toReason(error)}`)
   }
   const { mapping, faults } = parseMapper(text, { usesMilliseconds })
   if (mapping !== undefined) return mapping

@@ -120,7 +120,7 @@ test('files that cannot be read or do not match are refused at startup', async (
     openSource(t, { serverUrl: '127.0.0.1:1', tls: { ...noFiles, ...tls } })
   assert.throws(
     open({ caPath: join(directory, 'none.pem') }),
-    /CONFIG_GRPC_XDS_SERVER_TLS_CACERT cannot be read: ENOENT/,
+    /none\.pem of CONFIG_GRPC_XDS_SERVER_TLS_CACERT cannot be read: no such file or directory$/,
   )
   assert.throws(
     open({ certPath: join(directory, 'cert.pem'), keyPath: join(directory, 'key.pem') }),

@@ -395,6 +395,8 @@ test('a mapping file replaces the built-in names', async (t) => {
   })
   await assert.rejects(
     openPrometheus(t, createSinkContext(), { mapperPath: join(directory, 'none.yaml') }),
-    { message: /^PROMETHEUS_MAPPER_YAML cannot be read: ENOENT/ },
+    {
+      message: /^PROMETHEUS_MAPPER_YAML: \S+none\.yaml cannot be read: no such file or directory$/,
+    },
   )
 })

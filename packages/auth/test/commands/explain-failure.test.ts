@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toReason } from '../../src/commands/reason.ts'
+import { explainFailure } from '../../src/commands/explain-failure.ts'
 
 function toLookupError(hostname: string): Error {
   const message = `getaddrinfo ENOTFOUND ${hostname}`
@@ -9,19 +9,19 @@ function toLookupError(hostname: string): Error {
 
 test('an unknown host is reported as the database host or the listen address', () => {
   assert.match(
-    toReason(toLookupError('auth.invalid'), 'auth.invalid'),
+    explainFailure(toLookupError('auth.invalid'), 'auth.invalid'),
     /The listen address cannot be resolved \(.*auth\.invalid\): check AUTH_API_HOST\.$/,
   )
   for (const host of ['auth.invalid', undefined]) {
     assert.match(
-      toReason(toLookupError('db.invalid'), host),
+      explainFailure(toLookupError('db.invalid'), host),
       /^PostgreSQL cannot be reached \(.*db\.invalid\): check AUTH_DB_DATABASE_URL/,
     )
   }
 })
 
 test('PostgreSQL errors are reported with instructions', () => {
-  const reasonOf = (code: string) => toReason(Object.assign(new Error('no'), { code }))
+  const reasonOf = (code: string) => explainFailure(Object.assign(new Error('no'), { code }))
   assert.match(reasonOf('53300'), /no connection left \(no\): raise max_connections/)
   assert.match(reasonOf('25006'), /is read-only \(no\): name the primary/)
   assert.match(reasonOf('CERT_HAS_EXPIRED'), /certificate .* \(no\): check sslmode and sslrootcert/)
@@ -30,7 +30,9 @@ test('PostgreSQL errors are reported with instructions', () => {
 test('a conflict with the gRPC port of the rate limit service is named', () => {
   const reasonOf = (port: number) => {
     const message = `listen EADDRINUSE: address already in use 0.0.0.0:${port}`
-    return toReason(Object.assign(new Error(message), { code: 'EADDRINUSE', syscall: 'listen' }))
+    return explainFailure(
+      Object.assign(new Error(message), { code: 'EADDRINUSE', syscall: 'listen' }),
+    )
   }
   assert.match(
     reasonOf(8081),

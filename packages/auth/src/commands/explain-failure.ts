@@ -1,3 +1,5 @@
+import { toCode, toMessage } from '@portcullis/service-kit/reason'
+
 type Explain = (message: string) => string
 
 const missing: Explain = (message) =>
@@ -63,19 +65,10 @@ const explanations: Readonly<Record<string, Explain>> = {
  * Explains the failure of a command to the operator.
  * @param listenHost the listen address, which may be the host name that could not be resolved.
  */
-export function toReason(error: unknown, listenHost?: string): string {
-  if (!(error instanceof Error)) return String(error)
-  // If several addresses of a host refuse the connection, the error is an AggregateError with an
-  // empty message.
-  const several = error instanceof AggregateError ? error.errors.map(toText).join('; ') : ''
-  const message = error.message || several
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  const isHostOfOurs = 'hostname' in error && error.hostname === listenHost
-  const isListening = isHostOfOurs || ('syscall' in error && error.syscall === 'listen')
-  const name = isListening ? `listen ${code}` : code
+export function explainFailure(error: unknown, listenHost?: string): string {
+  const message = toMessage(error)
+  const { hostname, syscall }: { hostname?: unknown; syscall?: unknown } = Object(error)
+  const isListening = syscall === 'listen' || (hostname !== undefined && hostname === listenHost)
+  const name = isListening ? `listen ${toCode(error)}` : toCode(error)
   return Object.hasOwn(explanations, name) ? (explanations[name]?.(message) ?? message) : message
-}
-
-function toText(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
