@@ -40,7 +40,7 @@ const types: Check = {
 
 const style: Check = {
   name: 'Biome',
-  subject: 'format, names, dependencies',
+  subject: 'format, import order',
   command: ['biome', 'check', '--error-on-warnings', ...(colorFlags?.biome ?? []), '.'],
 }
 
