@@ -96,6 +96,10 @@ export const sliceLength = 64
 /**
  * Calls `store.add` for many counters in slices, one after the other, so that a single request cannot
  * occupy the connection that all requests share. If a slice fails, the slices after it are not counted.
+ *
+ * A store that counts at once has no connection, and gets all slices in the same turn of the event loop.
+ * Otherwise the window of a request could end between two slices, and its counters with it, so that the
+ * rest of the request would be counted from 0.
  */
 export function addInSlices(
   store: Pick<CounterStore, 'add'>,
@@ -105,12 +109,21 @@ export function addInSlices(
   counted: Counted,
 ): void {
   const addFrom = (start: number): void => {
-    const slice = increments.slice(start, start + length)
-    store.add(slice, deadlineMs, (error) => {
-      const next = start + length
-      if (error !== undefined || next >= increments.length) counted(error)
-      else setImmediate(addFrom, next)
-    })
+    let next = start
+    let isCountedAtOnce: boolean
+    do {
+      const slice = increments.slice(next, next + length)
+      next += length
+      const following = next
+      let hasReturned = false
+      isCountedAtOnce = false
+      store.add(slice, deadlineMs, (error) => {
+        if (error !== undefined || following >= increments.length) counted(error)
+        else if (hasReturned) setImmediate(addFrom, following)
+        else isCountedAtOnce = true
+      })
+      hasReturned = true
+    } while (isCountedAtOnce)
   }
   addFrom(0)
 }
