@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { runtime } from '../test/support/runtimes.ts'
 
 /** Where a contender's packages come from: the root install, or a folder installed on demand. */
 export type InstallLocation = 'root' | 'peers' | 'runtimes'
@@ -23,9 +24,7 @@ export async function install(homes: ReadonlySet<InstallLocation>): Promise<void
 
 /** The Node that a contender runs on. */
 export function nodeOf(home: InstallLocation): string {
-  if (home !== 'runtimes') return process.execPath
-  const file = process.platform === 'win32' ? 'node.exe' : 'node'
-  return join(runtimesFolder, 'node_modules', 'node', 'bin', file)
+  return home === 'runtimes' ? runtime('node22') : process.execPath
 }
 
 /** Version of an installed package, looked up from the folder of the contender. */
