@@ -41,7 +41,7 @@ export const replay: Command = {
   },
 }
 
-/** The replay is not possible; the message says why. */
+/** Ends the command. The message says why. */
 class ReplayError extends Error {
   override readonly name = 'ReplayError'
   readonly exitCode: number
@@ -63,7 +63,7 @@ async function run(request: ReplayRequest, io: CommandIo): Promise<number> {
 
   const settings = toSimulationSettings(config, request)
   const simulations = sets.map((rules) => new Simulation(rules, settings))
-  const log = await watchThenClose(request, logs, simulations)
+  const log = await replayThenClose(request, logs, simulations)
   const names = logs.map(({ name }) => name)
   const reports = simulations.map((simulation, index) =>
     toReport(simulation, log, { rules: paths[index] ?? '', logs: names, top: request.top }),
@@ -75,13 +75,13 @@ async function run(request: ReplayRequest, io: CommandIo): Promise<number> {
   return request.strict && log.unreadable > 0 ? 1 : 0
 }
 
-async function watchThenClose(
+async function replayThenClose(
   request: ReplayRequest,
   logs: readonly OpenedLog[],
   simulations: readonly Simulation[],
 ): Promise<LogSummary> {
   try {
-    return await watch(request, logs, simulations)
+    return await replayWithProgress(request, logs, simulations)
   } finally {
     await close(simulations)
   }
@@ -136,7 +136,7 @@ function toSimulationSettings(config: Config, request: ReplayRequest): Simulatio
 }
 
 /** Shows a progress bar in a terminal. The first Ctrl-C ends the replay; a second ends the process. */
-async function watch(
+async function replayWithProgress(
   { readLine, reorderMs }: ReplayRequest,
   logs: readonly OpenedLog[],
   simulations: readonly Simulation[],

@@ -251,7 +251,7 @@ suite('the replay command', () => {
   })
 
   const misuses: [args: string[], message: RegExp][] = [
-    [[], /^The rules are missing: a folder, or a file\.$/m],
+    [[], /^The rules are missing: pass a folder or a file\.$/m],
     [['rules'], /^The log is missing: .*\.$/m],
     [['rules', '-', '-'], /^Standard input can be read only once\.$/m],
     [['rules', 'log', '--frobnicate'], /^Unknown option --frobnicate\.$/m],
