@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { toAddress } from '../../address.ts'
 import type { Log } from '../../log.ts'
+import { toRequestPath } from '../../request-path.ts'
 import type { Families } from './families.ts'
 import { pageType, renderFamilies } from './render.ts'
 
@@ -33,7 +34,7 @@ export interface MetricsListener extends AsyncDisposable {
 /** The longest time a client may take to send a request. */
 const requestMs = 10_000
 
-/** The longest time a client may take to read on, or to send the next request. */
+/** The longest time without progress: a client does not read the response, or sends no further request. */
 const idleMs = 60_000
 
 /**
@@ -52,7 +53,7 @@ export async function openMetricsListener(
   })
   server.timeout = idleMs
   server.on('request', (request, response) => {
-    if (!paths.includes(toPath(request.url ?? ''))) {
+    if (!paths.includes(toRequestPath(request.url ?? ''))) {
       sendNotFound(response)
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { allow: 'GET, HEAD' }).end()
@@ -60,7 +61,7 @@ export async function openMetricsListener(
       void sendPage(response, request.method === 'HEAD', settings)
     }
   })
-  // closeAllConnections() of Node leaves out connections that have not sent a request yet.
+  // Node's `closeAllConnections` leaves connections without a request open.
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -84,13 +85,6 @@ export async function openMetricsListener(
       await closed
     },
   }
-}
-
-/** The path of a request target, which is a whole URL when a proxy sends it. */
-function toPath(target: string): string {
-  const path = target.startsWith('/') ? target : (URL.parse(target)?.pathname ?? target)
-  const query = path.indexOf('?')
-  return query === -1 ? path : path.slice(0, query)
 }
 
 async function sendPage(
