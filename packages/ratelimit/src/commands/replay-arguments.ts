@@ -15,6 +15,8 @@ export interface ReplayRequest {
   readonly compareWith: string | undefined
   readonly logs: readonly string[]
   readonly readLine: ReadLine
+  /** Whether descriptors are built from the fields of an access log. */
+  readonly isAccessLog: boolean
   readonly reorderMs: number
   readonly top: number
   readonly chart: string | undefined
@@ -77,6 +79,7 @@ export function parseReplayArguments(args: readonly string[]): ReplayRequest | s
     compareWith: values.compare,
     logs,
     readLine,
+    isAccessLog: values.descriptor !== undefined,
     reorderMs,
     top: Number(top),
     chart: values.chart,

@@ -69,10 +69,19 @@ async function run(request: ReplayRequest, io: CommandIo): Promise<number> {
     toReport(simulation, log, { rules: paths[index] ?? '', logs: names, top: request.top }),
   )
   writeReports(reports, request, io)
+  if (log.lines > 0 && log.unreadable === log.lines) io.stderr.write(toFormatAdvice(request))
   if (request.chart !== undefined) await saveChart(request.chart, reports)
   if (log.error !== undefined) throw new ReplayError(log.error, 1)
   if (log.isCut) return 130
   return request.strict && log.unreadable > 0 ? 1 : 0
+}
+
+/** The output if no line of the log can be read. */
+function toFormatAdvice({ isAccessLog }: ReplayRequest): string {
+  const advice = isAccessLog
+    ? 'Set the format of the log with --format.'
+    : 'If it is an access log, pass --domain and --descriptor.'
+  return `No line of the log can be read. ${advice} See: ratelimit replay --help\n`
 }
 
 async function replayThenClose(
