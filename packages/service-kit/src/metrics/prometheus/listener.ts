@@ -14,7 +14,7 @@ export interface MetricsListenerSettings {
   readonly port: number
   /** The paths of the page. */
   readonly paths: readonly string[]
-  /** The settings to change when the address cannot be used, as the error names them. */
+  /** The names of settings in the error about an address that cannot be used. */
   readonly settings: {
     /** The setting of the port. */
     readonly port: string

@@ -255,7 +255,7 @@ export class Connection implements LinkOwner, PooledConnection {
   }
 
   #shift(): void {
-    if (this.#queue.length === 0) throw new ProtocolError('Redis sent a reply to no command')
+    if (this.#queue.length === 0) throw new ProtocolError('Redis sent a reply without a command')
     this.#queue.shift()
   }
 
