@@ -7,7 +7,7 @@ export async function findFreePorts(count: number): Promise<readonly number[]> {
   await Promise.all(servers.map((server) => once(server, 'listening')))
   const ports = servers.map((server) => {
     const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('A port was expected')
+    if (address === null || typeof address === 'string') throw new Error('The server has no port')
     return address.port
   })
   await Promise.all(servers.map((server) => once(server.close(), 'close')))

@@ -19,8 +19,8 @@ export interface PeerOptions {
 }
 
 /**
- * @param alone options that apply only to a running peer.
- * @param parseRunning converts its address, and other options, to what the benchmark needs.
+ * @param alone options that need `--peer`, because they apply only to a running server.
+ * @param parseRunning converts the address of the running server to what the benchmark needs.
  * @throws {UsageError}
  */
 export function parsePeer<Options extends PeerOptions, Running extends object>(

@@ -1,4 +1,4 @@
-/** How long each contender is measured: many short slices, in turns. */
+/** How long each server is measured: in many short slices, in turn with the others. */
 export interface RoundPlan {
   readonly rounds: number
   /** How often all servers are started, including the first time. */
@@ -16,7 +16,7 @@ export function startsServers(round: number, { rounds, starts }: RoundPlan): boo
   return round === 0 || startOf(round) !== startOf(round - 1)
 }
 
-/** The order of a round: reversed every second time, with another start each time. */
+/** The order of a round: another server is first each time, and every second round is reversed. */
 export function toRoundOrder<T>(list: readonly T[], round: number): readonly T[] {
   const first = (round * 5) % list.length
   const turned = [...list.slice(first), ...list.slice(0, first)]

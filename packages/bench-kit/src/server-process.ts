@@ -31,7 +31,8 @@ export interface Launch<Readiness> {
   readonly logFile: string
   /** Whether messages can be sent to the module that runs in it. */
   readonly hasChannel?: boolean
-  readonly patienceMs?: number
+  /** How long the server may take to become ready. Default: one minute. */
+  readonly startTimeoutMs?: number
   /** Checks whether the server is ready; resolves to undefined, or rejects, while it is not. */
   readReadiness(): Promise<Readiness | undefined>
 }
@@ -56,7 +57,7 @@ export function endOnSignals(): void {
 export async function startServerProcess<Readiness>(
   launch: Launch<Readiness>,
 ): Promise<ServerProcess<Readiness>> {
-  const { program, logFile, patienceMs = 60_000 } = launch
+  const { program, logFile, startTimeoutMs = 60_000 } = launch
   const child = spawnServer(launch)
   const exit = once(child, 'exit').finally(() => running.delete(child))
   const { pid } = child
@@ -70,7 +71,7 @@ export async function startServerProcess<Readiness>(
     await exit
   }
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-  const endsAtMs = performance.now() + patienceMs
+  const endsAtMs = performance.now() + startTimeoutMs
   let lastFault = 'it did not respond as expected'
   while (!hasEnded() && performance.now() < endsAtMs) {
     try {

@@ -5,7 +5,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** The value that a tenth of the values exceeds: what is possible without disturbances. */
+/** The 90th percentile: the performance that is possible while nothing else uses the machine. */
 export function best(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.round((values.length - 1) * 0.9)] ?? Number.NaN
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { startsServers, toRoundOrder } from '../src/rounds.ts'
 
-test('every round contains each contender once, in a different order', () => {
+test('every round contains each server once, in a different order', () => {
   const list = ['a', 'b', 'c']
   const orders = Array.from({ length: 6 }, (_, round) => toRoundOrder(list, round).join(''))
   for (const order of orders) assert.equal([...order].toSorted().join(''), 'abc')

@@ -46,7 +46,7 @@ test('a server that does not start is reported with the end of its log', async (
   )
   const deaf = await prepare(t, toNodeProgram('-e', 'setTimeout(() => {}, 60_000)'))
   await assert.rejects(
-    startServerProcess({ ...deaf, patienceMs: 200 }),
+    startServerProcess({ ...deaf, startTimeoutMs: 200 }),
     /was not ready in time \(fetch failed\)/,
   )
 })

@@ -38,7 +38,7 @@ export function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value
 }
 
-/** Below this many bytes a plain loop beats the call into the runtime's copy. */
+/** Up to this many bytes, a plain loop is faster than a call of the native copy. */
 const LOOP_COPY_LIMIT = 64
 
 export function copyBytes(

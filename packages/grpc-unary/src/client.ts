@@ -1,5 +1,4 @@
-// A unary gRPC client on node:http2, for commands, tests and other callers without high performance
-// needs.
+// A unary gRPC client on node:http2, for commands, tests and other callers that make few calls.
 
 import { once } from 'node:events'
 import {
@@ -11,8 +10,17 @@ import {
 } from 'node:http2'
 import { connect as connectNet, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls'
+import {
+  type GrpcResult,
+  prefixLength,
+  toFailed,
+  toResetResult,
+  toServerResult,
+} from './client-result.ts'
 import { toReason } from './reason.ts'
 import { status } from './status.ts'
+
+export type { GrpcResult } from './client-result.ts'
 
 /** Options of {@link openGrpcClient}. */
 export interface GrpcClientOptions {
@@ -37,20 +45,6 @@ export interface GrpcCallOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Cancels the call when it aborts. */
   readonly signal?: AbortSignal
-}
-
-/** The outcome of a call. */
-export interface GrpcResult {
-  /** The gRPC status code. Connection failures have one too, such as UNAVAILABLE. */
-  readonly code: number
-  /** The server's message for the code, or this client's if the call did not reach the server. */
-  readonly message: string
-  /** The encoded response message; empty when the code is not OK. */
-  readonly response: Buffer
-  /** Response headers. */
-  readonly headers: IncomingHttpHeaders
-  /** Response trailers. */
-  readonly trailers: IncomingHttpHeaders
 }
 
 /** A connection to a gRPC server. */
@@ -212,7 +206,7 @@ function exchange(
     clearTimeout(timer)
     signal?.removeEventListener('abort', onAbort)
     const outcome =
-      toOutcome(headers, trailers, Buffer.concat(chunks)) ??
+      toServerResult(headers, trailers, Buffer.concat(chunks)) ??
       toLoss(connection, stream.rstCode, failure)
     resolve({ ...outcome, headers, trailers })
   })
@@ -224,78 +218,13 @@ function exchange(
   stream.end(Buffer.concat([prefix, message]))
 }
 
-/** Each message is preceded by a compression flag and its length. */
-const prefixLength = 5
-
-/** The server's result; undefined if the stream ended before it was complete. */
-function toOutcome(
-  headers: IncomingHttpHeaders,
-  trailers: IncomingHttpHeaders,
-  body: Buffer,
-): GrpcResult | undefined {
-  const ending = 'grpc-status' in trailers ? trailers : headers
-  if (!('grpc-status' in ending)) {
-    const httpStatus = Number(headers[':status'] ?? 200)
-    if (httpStatus === 200) return undefined
-    return toFailed(codeByHttpStatus.get(httpStatus) ?? status.UNKNOWN, `HTTP status ${httpStatus}`)
-  }
-  const code = Number(ending['grpc-status'])
-  if (code !== status.OK) return toFailed(code, decodeMessage(String(ending['grpc-message'] ?? '')))
-  if (body.length < prefixLength || body.readUInt32BE(1) !== body.length - prefixLength) {
-    return toFailed(status.INTERNAL, 'the response is not exactly one message')
-  }
-  if (body[0] !== 0)
-    return toFailed(
-      status.INTERNAL,
-      'the response is compressed, but the client does not accept compression',
-    )
-  return { ...toFailed(code, ''), response: body.subarray(prefixLength) }
-}
-
+/** The result of a call whose stream ended before the server's result was complete. */
 function toLoss(
-  connection: Connection,
+  { isClosed, session }: Connection,
   resetCode: number | undefined,
-  failure: string,
+  reason: string,
 ): GrpcResult {
-  if (connection.isClosed) return toFailed(status.CANCELLED, 'this client was closed')
-  if (connection.session.destroyed) {
-    return toFailed(status.UNAVAILABLE, failure || 'the connection was lost')
-  }
-  const code = codeByReset.get(resetCode ?? 0) ?? status.INTERNAL
-  return toFailed(code, failure || 'the stream ended without a status')
-}
-
-/**
- * The status codes that the gRPC specification prescribes for responses that do not come from gRPC.
- */
-const codeByHttpStatus: ReadonlyMap<number, number> = new Map([
-  [400, status.INTERNAL],
-  [401, status.UNAUTHENTICATED],
-  [403, status.PERMISSION_DENIED],
-  [404, status.UNIMPLEMENTED],
-  [429, status.UNAVAILABLE],
-  [502, status.UNAVAILABLE],
-  [503, status.UNAVAILABLE],
-  [504, status.UNAVAILABLE],
-])
-
-/** The status codes that the gRPC specification prescribes for a reset stream, by reason. */
-const codeByReset: ReadonlyMap<number, number> = new Map([
-  [constants.NGHTTP2_REFUSED_STREAM, status.UNAVAILABLE],
-  [constants.NGHTTP2_CANCEL, status.CANCELLED],
-  [constants.NGHTTP2_ENHANCE_YOUR_CALM, status.RESOURCE_EXHAUSTED],
-  [constants.NGHTTP2_INADEQUATE_SECURITY, status.PERMISSION_DENIED],
-])
-
-function toFailed(code: number, message: string): GrpcResult {
-  return { code, message, response: Buffer.alloc(0), headers: {}, trailers: {} }
-}
-
-/** Decodes percent-encoded UTF-8; returns any other text unchanged. */
-function decodeMessage(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded)
-  } catch {
-    return encoded
-  }
+  if (isClosed) return toFailed(status.CANCELLED, 'this client was closed')
+  if (session.destroyed) return toFailed(status.UNAVAILABLE, reason || 'the connection was lost')
+  return toResetResult(resetCode, reason)
 }

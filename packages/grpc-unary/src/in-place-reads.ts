@@ -1,6 +1,9 @@
 import { Socket } from 'node:net'
 
-/** The maximum size of one read. With more, a flood would exceed the share of its connection at once. */
+/**
+ * The maximum size of one read: as much as a connection may send before it waits for its turn (see
+ * `TURN_BYTES` in http2/read-turns.ts). A larger read would exceed that share at once.
+ */
 const READ_SIZE = 16_384
 
 /** All sockets share one buffer, since each read is processed before the next one happens. */

@@ -61,17 +61,17 @@ export interface GrpcServer extends AsyncDisposable {
   close(options?: { readonly graceMs?: number }): Promise<void>
   /** An alias of `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
-  /** Uses new certificates for new connections. Throws when key and certificate do not match. */
+  /**
+   * Uses new certificates for new connections.
+   * @throws Error when key and certificate do not match.
+   * @throws TypeError when the server was created without `tls`.
+   */
   renewTls(credentials: TlsCredentials): void
   /** Number of open connections. */
   readonly connections: number
 }
 
-/**
- * Creates a gRPC server for unary methods and short streams. It listens once `listen` is called.
- *
- * @throws TypeError from `renewTls` when the server was created without `tls`.
- */
+/** Creates a gRPC server for unary methods and short streams. It listens once `listen` is called. */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const limits: Limits = { ...defaultLimits, ...options.limits }
   // Called in a microtask, so that an exception in `report` cannot interrupt the current read.
@@ -180,7 +180,7 @@ function serve(hub: Hub, accepted: Socket, onClose: () => void): void {
     onClose()
     connection.lost()
   })
-  // 'close' follows, and the error cannot be reported to the peer.
+  // The event 'close' follows, and handles the end of the connection.
   socket.on('error', ignore)
   // A socket that was handed over may be paused.
   socket.resume()

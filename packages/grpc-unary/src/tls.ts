@@ -91,7 +91,7 @@ const refusals: Readonly<Record<string, string>> = {
 }
 
 /** Failures that are not reported: the client disconnected, or took too long. */
-const SILENT: ReadonlySet<string> = new Set([
+const UNREPORTED: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'EPIPE',
   'ERR_TLS_HANDSHAKE_TIMEOUT',
@@ -106,7 +106,7 @@ function toRefusal(error: Error, socket: TLSSocket): string | undefined {
     return refusals[String(untrusted)] ?? `its certificate is not trusted (${untrusted})`
   }
   const code = 'code' in error ? String(error.code) : ''
-  return SILENT.has(code) ? undefined : (refusals[code] ?? `the TLS handshake failed (${code})`)
+  return UNREPORTED.has(code) ? undefined : (refusals[code] ?? `the TLS handshake failed (${code})`)
 }
 
 /**

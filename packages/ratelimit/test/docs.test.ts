@@ -20,7 +20,7 @@ test('the page of environment variables matches the code', () => {
   const expected = `# Environment variables of the rate limit service
 
 Generated from the code by \`UPDATE_DOCS=1 npm test -- packages/ratelimit/test/docs.test.ts\`. Durations
-are written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. A name in brackets is an alias; if both are set, the
+are written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. A second name in a row is an alias; if both are set, the
 first one is used.
 
 ${toMarkdown(chapters, 2)}`

@@ -30,7 +30,7 @@ function messageOf(run: () => unknown): string {
 
 /** An unknown name makes the message list all names. */
 function listNames(message: string): string[] {
-  return (/[Tt]here are (?<names>[\w, ]+)/.exec(message)?.groups?.['names'] ?? '').split(', ')
+  return (/[Tt]he options are (?<names>[\w, ]+)/.exec(message)?.groups?.['names'] ?? '').split(', ')
 }
 
 const limiter = createRateLimiter({ limits: { user: '2/day' } })

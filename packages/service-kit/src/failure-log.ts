@@ -1,8 +1,8 @@
 const defaults = { mostLines: 1, windowMs: 1_000 }
 
 /**
- * Limits how often lines are written; the next line says how many were left out. For failures that
- * callers or a lost server can cause at any rate.
+ * Limits how often a failure is logged, for failures that callers or a lost server can cause at any
+ * rate. The next line says how many lines were left out.
  */
 export class FailureLog {
   readonly #write: (message: string) => void

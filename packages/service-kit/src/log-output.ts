@@ -89,7 +89,7 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
     const giveUpMs = (stuckSinceMs ?? performance.now()) + exitFlushMs
     if (isInThread) {
       if (performance.now() > giveUpMs) return
-      // The completion of lines in flight can no longer be observed, so they get some time first.
+      // Whether the thread has written its lines can no longer be observed, so it gets some time first.
       pause(10)
       unsent = undefined
     }

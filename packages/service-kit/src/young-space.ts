@@ -9,7 +9,7 @@ export function keepYoungSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
 }
 
-/** Lets it grow with the load from here on; 2 is the initial value of V8. */
+/** Lets the young generation grow with the load from now on; 2 is the default of V8. */
 export function letYoungSpaceGrow(): void {
   setFlagsFromString('--semi-space-growth-factor=2')
 }

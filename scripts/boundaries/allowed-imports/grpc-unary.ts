@@ -19,7 +19,11 @@ export const grpcUnary: PackageTable = {
   },
   'hpack/': { inside: './' },
 
-  'client.ts': { inside: './', outside: 'node:events node:http2 node:net node:tls' },
+  'client.ts': {
+    inside: 'client-result.ts ./',
+    outside: 'node:events node:http2 node:net node:tls',
+  },
+  'client-result.ts': { inside: './', outside: 'node:http2' },
 
   './': {
     because: 'Byte helpers, statuses, limits and the type of a method are the lowest layer.',

@@ -12,10 +12,10 @@ import {
 } from './decompression.ts'
 
 /**
- * The penalty for a message that is much longer than its declared length, which never happens by
- * accident.
+ * What a message that is much longer than its declared length is charged in addition. Such a message is
+ * never sent by accident.
  */
-const LIE_COST = 2 ** 20
+const WRONG_LENGTH_BYTES = 2 ** 20
 
 export const TOO_MANY_UNFINISHED = 'too many unfinished messages on a connection'
 
@@ -135,7 +135,7 @@ export class MessageReader {
         this.#take(now, mostNow, rest)
         return
       }
-      if (this.#isBomb(0, LIE_COST)) return
+      if (this.#isBomb(0, WRONG_LENGTH_BYTES)) return
       if (!canWait || messageBytes <= IMMEDIATE_BYTES) {
         this.#take(now, mostNow, rest)
         return

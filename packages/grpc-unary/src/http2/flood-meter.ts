@@ -1,7 +1,5 @@
 import type { Limits } from '../limits.ts'
 
-const WINDOW_MS = 1000
-
 /** How many additional frames of the kinds that accompany calls each call allows. */
 const PER_CALL = 4
 
@@ -19,8 +17,8 @@ const PER_BYTE_SENT = 1 / 512
  */
 const LATE_RESETS_PER_CALL = 0.5
 
-/** Ordinary text is never compressed better than this. */
-const MAX_HONEST_RATIO = 64
+/** Ordinary text is never compressed to less than a 64th of its size. */
+const MAX_TEXT_RATIO = 64
 
 /**
  * What is counted, by the name of its limit, and how much calls and sent bytes add to the limit.
@@ -57,16 +55,16 @@ export const flood = {
 
 export type Flood = (typeof flood)[keyof typeof flood]
 
-/** Counts the frames of one connection that are cheap for the peer and expensive for the server. */
+/** Counts the frames of one connection that cost the peer little and the server much. */
 export class FloodMeter {
-  /** Calls started in this window. */
+  /** Calls started in the current second. */
   calls = 0
-  /** DATA bytes sent in this window, except those of short responses. */
+  /** DATA bytes sent in the current second, except those of short responses. */
   sentBytes = 0
   readonly #limits: Limits
   readonly #counts = new Int32Array(kinds.length)
-  #windowEndMs = 0
-  /** Decompressed bytes in this window beyond what their compressed bytes account for. */
+  #secondEndMs = 0
+  /** Decompressed bytes in the current second, beyond 64 for each compressed byte. */
   #decompressedBytes = 0
 
   constructor(limits: Limits) {
@@ -75,7 +73,7 @@ export class FloodMeter {
 
   /** Counts one more; returns the name of the limit if it is exceeded. */
   exceeded(kind: Flood, nowMs: number): string | undefined {
-    this.#beginWindow(nowMs)
+    this.#beginSecond(nowMs)
     const count = (this.#counts[kind] ?? 0) + 1
     this.#counts[kind] = count
     const { limit, perCall, perByteSent } = kinds[kind]
@@ -85,16 +83,16 @@ export class FloodMeter {
 
   /** Counts a decompressed message; returns the name of the limit if it is exceeded. */
   decompressed(fromBytes: number, toBytes: number, nowMs: number): string | undefined {
-    this.#beginWindow(nowMs)
-    this.#decompressedBytes += Math.max(0, toBytes - MAX_HONEST_RATIO * fromBytes)
+    this.#beginSecond(nowMs)
+    this.#decompressedBytes += Math.max(0, toBytes - MAX_TEXT_RATIO * fromBytes)
     return this.#decompressedBytes > this.#limits.decompressedBytesPerSecond
       ? 'decompressedBytesPerSecond'
       : undefined
   }
 
-  #beginWindow(nowMs: number): void {
-    if (nowMs < this.#windowEndMs) return
-    this.#windowEndMs = nowMs + WINDOW_MS
+  #beginSecond(nowMs: number): void {
+    if (nowMs < this.#secondEndMs) return
+    this.#secondEndMs = nowMs + 1000
     this.#counts.fill(0)
     this.calls = 0
     this.sentBytes = 0

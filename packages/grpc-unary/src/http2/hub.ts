@@ -114,7 +114,7 @@ export class Hub {
     if (expiresAtMs + SWEEP_MS < this.#sweepAtMs) this.#scheduleSweep(expiresAtMs)
   }
 
-  /** Deferred, because any connection may be closed, also one that is reading or writing. */
+  /** Deferred, because it may close any connection, even one that is being read or written now. */
   #relieveSoon(): void {
     if (this.#isReliefDue) return
     this.#isReliefDue = true

@@ -7,15 +7,15 @@ export interface TurnConnection {
 }
 
 /**
- * A connection that sends as much as this within a millisecond has to wait for its turn. These are
- * about 200 calls, which take about a millisecond.
+ * A connection that sends this much within a millisecond has to wait for its turn. It is the size of
+ * about 200 calls, which take about a millisecond to handle.
  */
 export const TURN_BYTES = 16_384
 
 /**
- * A queue of the connections that have more input than their share. In each iteration of the event
- * loop one of them is read, besides all connections that do not wait. So a client with few calls waits
- * for one share at most, however many connections flood the server.
+ * A queue of the connections that have sent more than their share. In each iteration of the event loop,
+ * the server reads all connections that are not in the queue, and one that is. A client with few calls
+ * therefore waits for one share at most, however many connections flood the server.
  */
 export class ReadTurns {
   readonly #waiting: ReadTurn[] = []

@@ -29,9 +29,8 @@ export class StreamTable {
   readonly #gaps: { readonly from: number; readonly to: number }[] = []
 
   /**
-   * At most this many streams can be reset before the client learns of the first reset. All frames
-   * that it sent for that stream precede the next stream that it opens, so older resets can be
-   * forgotten.
+   * @param concurrentStreams at most this many streams can be reset before the client learns of the
+   * first reset. From then on it sends no more frames for that stream, so older resets can be forgotten.
    */
   constructor(concurrentStreams: number) {
     this.#maxResetIds = Math.max(MIN_RESET_IDS, concurrentStreams)

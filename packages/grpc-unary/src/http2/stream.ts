@@ -103,7 +103,7 @@ export abstract class Stream {
   /** Called when an unanswered stream was cancelled, reset or lost; `isOpen` is already false. */
   abstract abandoned(): void
 
-  /** Whether the caller's deadline has passed, which justifies a cancellation. */
+  /** Whether the caller's deadline has passed, or nearly. A cancellation then does not count as a flood. */
   abstract isTimeUp(nowMs: number): boolean
 
   /** Called when `expiresAtMs` has passed. */

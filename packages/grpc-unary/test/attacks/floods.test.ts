@@ -265,7 +265,7 @@ describe('few bytes do not cause much work', () => {
     })
   })
 
-  test('opening the connection window is cheap when no stream waits', async (t) => {
+  test('opening the connection window costs little when no stream waits', async (t) => {
     await underAttack(t, {}, async ({ port }) => {
       using attacker = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0]))
       attacker.send(...repeat(1000, (n) => unaryCall(idOf(n), SAY, 'held back')))

@@ -17,9 +17,7 @@ import { toFlag, toUnreadable } from './command-texts.ts'
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 
 Reads the rule files (*.yaml) in a folder and shows every error in them.
-Policy tests (*.test.yaml) are not read: use ratelimit test. With
-CACHE_KEY_FORMAT=compatible, it also warns about rules whose counters can have
-the same name.
+Policy tests (*.test.yaml) are not read: use ratelimit test.
 
 Options:
   --strict  treat warnings as errors
@@ -28,6 +26,10 @@ Options:
   --json    print one JSON object instead of text
 
 -config_dir DIR and -merge_domain_configs are aliases of DIR and --merge.
+
+MERGE_DOMAIN_CONFIG has the same effect as for serve. With
+CACHE_KEY_FORMAT=compatible, check also warns about rules whose counters can
+have the same name.
 
 Exit codes: 0 if the rules have no errors, 1 otherwise, 2 for invalid arguments
 or a folder that cannot be read.
@@ -50,7 +52,9 @@ export const check: Command = {
       io.stderr.write(content)
       return 2
     }
-    const result = withSharedKeys(inspectRuleFiles(directory, content, merge), io)
+    const { rules, decisions } = parseConfig(io.env).config
+    const inspection = inspectRuleFiles(directory, content, merge ?? rules.mergesDomains)
+    const result = decisions.keyFormat === 'compatible' ? withCollidingKeys(inspection) : inspection
     const isFine = strict
       ? result.findings.length === 0
       : result.findings.every(({ severity }) => severity === 'warning')
@@ -61,8 +65,7 @@ export const check: Command = {
 }
 
 /** In the key format of envoyproxy/ratelimit, counters of different rules can have the same key. */
-function withSharedKeys(result: Inspection, { env }: CommandIo): Inspection {
-  if (parseConfig(env).config.decisions.keyFormat !== 'compatible') return result
+function withCollidingKeys(result: Inspection): Inspection {
   const warnings = findCollidingKeys(result.rules).map((warning) => toFinding(warning, 'warning'))
   return { ...result, findings: [...result.findings, ...warnings].sort(byPlace) }
 }
@@ -70,7 +73,8 @@ function withSharedKeys(result: Inspection, { env }: CommandIo): Inspection {
 interface Request {
   directory: string
   strict: boolean
-  merge: boolean
+  /** When undefined, the environment decides. */
+  merge: boolean | undefined
   json: boolean
 }
 
@@ -83,7 +87,7 @@ const switches: ReadonlyMap<string, 'strict' | 'merge' | 'json'> = new Map([
 
 /** Accepts one or two dashes and `-flag=value`, like envoyproxy/ratelimit. Returns a string for an error. */
 function parseArguments(args: readonly string[]): Request | string {
-  const request: Request = { directory: '', strict: false, merge: false, json: false }
+  const request: Request = { directory: '', strict: false, merge: undefined, json: false }
   const rest = [...args]
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const [, name, value] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg) ?? []

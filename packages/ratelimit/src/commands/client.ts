@@ -70,7 +70,7 @@ function toNotes(flags: ClientFlags): string[] {
   return notes
 }
 
-/** The server sent no response; the message says why. */
+/** The call failed. The message says why. */
 class CallError extends Error {
   override readonly name = 'CallError'
 }
@@ -99,7 +99,7 @@ function toLine(response: Buffer, asJson: boolean): string {
 async function connect(flags: ClientFlags): Promise<GrpcClient> {
   try {
     const tls = flags['grpc-use-tls'] ? { tls: await readTlsFiles(flags) } : {}
-    // Like in Go, the host is optional.
+    // As in Go, the host is optional.
     const address = flags.dial_string.replace(/^:/, 'localhost:').replace(/^dns:(\/\/\/)?/, '')
     return await openGrpcClient({ address, ...tls })
   } catch (error) {

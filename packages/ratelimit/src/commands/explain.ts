@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { toArgumentError, toValueFault } from '@portcullis/service-kit/argument-faults'
-import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
 import { parseConfig } from '../config/config.ts'
 import type { Descriptor, Entry } from '../protocol/message.ts'
 import { compileRules, type RuleSnapshot } from '../rules/match/snapshot.ts'
@@ -25,7 +25,8 @@ Options:
                         MERGE_DOMAIN_CONFIG=true
   --json                print one JSON object instead of text
 
-CACHE_KEY_PREFIX and MERGE_DOMAIN_CONFIG have the same effect as for serve.
+CACHE_KEY_FORMAT, CACHE_KEY_PREFIX and MERGE_DOMAIN_CONFIG have the same effect
+as for serve.
 
 Exit codes: 0 on success, 1 for errors in the rules, 2 for invalid arguments or
 a folder that cannot be read.
@@ -50,7 +51,7 @@ export const explain: Command = {
       nowSeconds: request.nowSeconds ?? Math.floor(Date.now() / 1000),
     })
     if (request.json) io.stdout.write(`${JSON.stringify(answers, undefined, 2)}\n`)
-    else io.stdout.write(toText(answers, io.isTerminal && !io.env['NO_COLOR']))
+    else io.stdout.write(toText(answers, usesColor(io)))
     return 0
   },
 }
@@ -83,15 +84,16 @@ async function loadRules(
     return 1
   }
   if (files.length === 0) io.stderr.write(`The folder ${directory} contains no rules (*.yaml).\n`)
-  const nothing = new RuleCounters()
-  return compileRules(rules, { forRule: () => nothing, forRequest: () => nothing })
+  // No statistics are shown, so all rules can share one object.
+  const counters = new RuleCounters()
+  return compileRules(rules, { forRule: () => counters, forRequest: () => counters })
 }
 
 export interface ExplainRequest {
   readonly directory: string
   readonly domain: string
   readonly descriptors: readonly Descriptor[]
-  /** The current time when undefined. */
+  /** The Unix time of the request; when undefined, the current time. */
   readonly nowSeconds: number | undefined
   readonly merge: boolean
   readonly json: boolean

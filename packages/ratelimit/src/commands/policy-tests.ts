@@ -146,7 +146,7 @@ interface Loaded {
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** Returns undefined when there is nothing to read, after it has printed why. */
+/** Returns undefined, after it has printed why, if the folders cannot be read or contain no rules. */
 async function load(request: Request, io: CommandIo): Promise<Loaded | undefined> {
   const { rules, directory } = request
   const [content, tests] = await Promise.all([
@@ -195,7 +195,10 @@ function isSelected({ name, place }: PolicyTest, filter: string): boolean {
 
 function toNothingFound({ directory, filter }: Request, testCount: number): string {
   if (testCount === 0) return `The folder ${directory} contains no policy tests (*.test.yaml).`
-  return `None of ${toCount(testCount, 'test')} has ${JSON.stringify(filter)} in its path or name.`
+  return (
+    `No test has ${JSON.stringify(filter)} in its path or name. ` +
+    `The folder ${directory} contains ${toCount(testCount, 'test')}.`
+  )
 }
 
 async function runAll(

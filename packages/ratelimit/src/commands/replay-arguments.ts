@@ -15,6 +15,8 @@ export interface ReplayRequest {
   readonly compareWith: string | undefined
   readonly logs: readonly string[]
   readonly readLine: ReadLine
+  /** Whether descriptors are built from the fields of an access log. */
+  readonly isAccessLog: boolean
   readonly reorderMs: number
   readonly top: number
   readonly chart: string | undefined
@@ -60,8 +62,8 @@ export function parseReplayArguments(args: readonly string[]): ReplayRequest | s
   }
   const { values, positionals } = parsed
   const [rules, ...logs] = positionals
-  if (rules === undefined) return 'The rules are missing: a folder, or a file.'
-  if (logs.length === 0) return 'The log is missing: a file, or - for standard input.'
+  if (rules === undefined) return 'The rules are missing: pass a folder or a file.'
+  if (logs.length === 0) return 'The log is missing: pass a file, or - for standard input.'
   if (logs.filter((log) => log === '-').length > 1) return 'Standard input can be read only once.'
 
   const reorderMs = parseDuration(values.reorder ?? '10s', { bareSeconds: true })
@@ -77,6 +79,7 @@ export function parseReplayArguments(args: readonly string[]): ReplayRequest | s
     compareWith: values.compare,
     logs,
     readLine,
+    isAccessLog: values.descriptor !== undefined,
     reorderMs,
     top: Number(top),
     chart: values.chart,
@@ -207,15 +210,16 @@ Options for both:
   --reorder DURATION        how far requests may be out of order, since a line
                             is written when its request ends; default: 10s.
                             Requests that are further out of order are decided
-                            at the time of the lines around them, and reported
-                            as late
+                            at the current time of the replay, and reported as
+                            late
   --merge                   allow several files to define one domain, as with
                             MERGE_DOMAIN_CONFIG=true
   --compare RULES           apply other rules too, and show the differences per
                             rule
   --strict                  fail if a line cannot be read; otherwise such lines
                             are counted, and the first ones are shown
-  --top N                   the number of most refused keys to show; default: 10
+  --top N                   how many of the most refused keys to show;
+                            default: 10
   --all                     show all rules, including those that refused or
                             matched no request
   --json                    print one JSON object instead of a table

@@ -42,7 +42,7 @@ export const replay: Command = {
   },
 }
 
-/** The replay is not possible; the message says why. */
+/** Ends the command. The message says why. */
 class ReplayError extends Error {
   override readonly name = 'ReplayError'
   readonly exitCode: number
@@ -64,25 +64,34 @@ async function run(request: ReplayRequest, io: CommandIo): Promise<number> {
 
   const settings = toSimulationSettings(config, request)
   const simulations = sets.map((rules) => new Simulation(rules, settings))
-  const log = await watchThenClose(request, logs, simulations)
+  const log = await replayThenClose(request, logs, simulations)
   const names = logs.map(({ name }) => name)
   const reports = simulations.map((simulation, index) =>
     toReport(simulation, log, { rules: paths[index] ?? '', logs: names, top: request.top }),
   )
   writeReports(reports, request, io)
+  if (log.lines > 0 && log.unreadable === log.lines) io.stderr.write(toFormatAdvice(request))
   if (request.chart !== undefined) await saveChart(request.chart, reports)
   if (log.error !== undefined) throw new ReplayError(log.error, 1)
   if (log.isCut) return 130
   return request.strict && log.unreadable > 0 ? 1 : 0
 }
 
-async function watchThenClose(
+/** The output if no line of the log can be read. */
+function toFormatAdvice({ isAccessLog }: ReplayRequest): string {
+  const advice = isAccessLog
+    ? 'Set the format of the log with --format.'
+    : 'If it is an access log, pass --domain and --descriptor.'
+  return `No line of the log can be read. ${advice} See: ratelimit replay --help\n`
+}
+
+async function replayThenClose(
   request: ReplayRequest,
   logs: readonly OpenedLog[],
   simulations: readonly Simulation[],
 ): Promise<LogSummary> {
   try {
-    return await watch(request, logs, simulations)
+    return await replayWithProgress(request, logs, simulations)
   } finally {
     await close(simulations)
   }
@@ -137,7 +146,7 @@ function toSimulationSettings(config: Config, request: ReplayRequest): Simulatio
 }
 
 /** Shows a progress bar in a terminal. The first Ctrl-C ends the replay; a second ends the process. */
-async function watch(
+async function replayWithProgress(
   { readLine, reorderMs }: ReplayRequest,
   logs: readonly OpenedLog[],
   simulations: readonly Simulation[],

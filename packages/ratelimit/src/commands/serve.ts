@@ -21,7 +21,8 @@ variables; by default, counters are kept in this process and rules are read from
 
 Options:
   --rules DIR  read the *.yaml files in this folder and watch them for
-               changes; replaces RUNTIME_ROOT and the other RUNTIME_ variables
+               changes; replaces RUNTIME_ROOT, RUNTIME_SUBDIRECTORY,
+               RUNTIME_APPDIRECTORY and RUNTIME_WATCH_ROOT
 
 Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
 arguments or an invalid environment.

@@ -14,7 +14,11 @@ import { mergeChapters } from './plugin-chapters.ts'
 const stats = {
   title: 'Statistics',
   variables: {
-    isDisabled: boolean('DISABLE_STATS', false, 'Whether statistics are not sent anywhere'),
+    isDisabled: boolean(
+      'DISABLE_STATS',
+      false,
+      'Whether no statistics are sent; /stats stays available',
+    ),
     flushIntervalMs: duration('STATS_FLUSH_INTERVAL', '10s', 'How often statistics are sent'),
     extraTags: map('EXTRA_TAGS', 'Tags that are added to all statistics: k1:v1,k2:v2'),
     maxDynamicKeys: integer(

@@ -4,6 +4,7 @@ import {
   OVER_LIMIT,
   type RateLimitResponse,
 } from '../protocol/message.ts'
+import { unlimitedRemaining } from './tally.ts'
 
 /** The names of the three header fields that report a limit. */
 export interface HeaderNames {
@@ -15,12 +16,9 @@ export interface HeaderNames {
   readonly reset: string
 }
 
-/** What unlimited rules report, so that they are never the tightest limit. */
-const UNLIMITED_REMAINING = 4_294_967_295
-
 /**
  * Returns the three headers about the tightest limit: the last one that is exceeded, or else the first of
- * those with the least remaining.
+ * those with the fewest remaining hits.
  *
  * @param isQuota - whether the descriptor at an index is in quota mode, so that it does not refuse on its own
  */
@@ -30,7 +28,7 @@ export function toHeaders(
   isQuota: (index: number) => boolean,
 ): RateLimitResponse['responseHeadersToAdd'] {
   let tightest: DescriptorStatus | undefined
-  let least = UNLIMITED_REMAINING
+  let least = unlimitedRemaining
   statuses.forEach((status, index) => {
     if (status.currentLimit === undefined) return
     const isOver = status.code === OVER_LIMIT && !isQuota(index)

@@ -23,7 +23,7 @@ export function toTallies(parts: DecisionParts, rules: Rules, request: RateLimit
   return tallies
 }
 
-/** Like `toTallies`, a number of descriptors at a time. */
+/** Like `toTallies`, in slices of several descriptors, between which other work can run. */
 export function* toTalliesInSlices(
   parts: DecisionParts,
   rules: Rules,

@@ -11,7 +11,7 @@ import {
 } from '../protocol/message.ts'
 import type { Decision, DecisionParts } from './decision.ts'
 import { toHeaders } from './headers.ts'
-import type { Tally } from './tally.ts'
+import { type Tally, unlimitedRemaining } from './tally.ts'
 import { judgeInto, OverallVerdict } from './verdict.ts'
 import { toResetSeconds } from './windows.ts'
 
@@ -21,7 +21,7 @@ const noRule: DescriptorStatus = {
   limitRemaining: 0,
   resetSeconds: undefined,
 }
-const unlimited: DescriptorStatus = { ...noRule, limitRemaining: 4_294_967_295 }
+const unlimited: DescriptorStatus = { ...noRule, limitRemaining: unlimitedRemaining }
 
 /** Creates the response from the counts, and updates the statistics. */
 export function toResponse(parts: DecisionParts, decision: Decision): RateLimitResponse {

@@ -2,7 +2,7 @@ import type { EncodedIncrement, EncodedKey } from '../counters/counter-store.ts'
 import type { JsonObject } from '../protocol/message.ts'
 import type { RuleCounters } from '../stats/rule-counters.ts'
 
-/** The limit and the charge of a descriptor under the rules in force, independent of the time. */
+/** The limit that applies to a descriptor, and the hits to count. It does not depend on the time. */
 export interface Charge {
   /** The name of the counter up to its window; empty if the limit is unlimited. */
   readonly key: string | TextKey
@@ -92,6 +92,9 @@ export class Tally implements Charge, EncodedIncrement {
     return this.unitSeconds === 0
   }
 }
+
+/** The remaining hits that an unlimited rule reports: so many that it is never the tightest limit. */
+export const unlimitedRemaining = 4_294_967_295
 
 /** By the index of the descriptor. Undefined if no rule matches, or if its limit is replaced by another. */
 export type Tallies = readonly (Tally | undefined)[]

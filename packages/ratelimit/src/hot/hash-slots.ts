@@ -24,8 +24,12 @@ export function hashText(text: string): number {
 
 /** Combines the hash of a text with a row, because the same text occurs below many rows. */
 export function hashBelow(row: number, textHash: number): number {
-  let mixed = Math.imul(row, 0x9e3779b1) ^ textHash
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b)
+  return mixBits(Math.imul(row, 0x9e3779b1) ^ textHash)
+}
+
+/** Every bit of `hash` affects every bit of the result. */
+export function mixBits(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
   return mixed ^ (mixed >>> 16)
 }

@@ -1,6 +1,8 @@
+import { mixBits } from './hash-slots.ts'
+
 /* Part of the tables in key-page.ts, where the measurements are. */
 
-/** Secret multipliers: a client that knows them could choose keys that collide. */
+/** They are secret, because a client that knows them could choose keys that collide. */
 let multiplierA = 0
 let multiplierB = 0
 let startA = 0
@@ -29,7 +31,7 @@ export class KeyWords implements KeyRange {
   words: Int32Array<ArrayBuffer>
   start = 0
   byteLength = 0
-  /** Both hashes are different functions of all bytes, and their 32 bits are all equally distributed. */
+  /** The two hashes are different functions of all bytes. All 32 bits of each can be used. */
   hash = 0
   secondHash = 0
   /** Whether the bytes are also those of UTF-8. */
@@ -97,8 +99,8 @@ export class KeyBytes {
     key.byteLength = length
     key.isAscii = isAscii
 
-    // The second lane hashes each word with its halves swapped, because a multiplication mixes the high
-    // bits poorly: a difference that one lane hardly mixes is mixed well in the other.
+    // The second hash reads each word with its halves swapped. A multiplication mixes the high bits poorly, so a
+    // difference that one hash hardly mixes is mixed well in the other.
     const timesA = multiplierA
     const timesB = multiplierB
     let a = startA ^ length
@@ -108,8 +110,8 @@ export class KeyBytes {
       a = Math.imul(a ^ word, timesA) ^ (b >>> 15)
       b = Math.imul(b ^ ((word << 16) | (word >>> 16)), timesB) ^ (a >>> 15)
     }
-    key.hash = mix(mix(a) ^ b)
-    key.secondHash = mix(mix(b) ^ a)
+    key.hash = mixBits(mixBits(a) ^ b)
+    key.secondHash = mixBits(mixBits(b) ^ a)
     return key
   }
 
@@ -147,11 +149,4 @@ const underscore = 0x5f
 
 function toWords({ buffer, byteOffset, length }: Buffer<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return new Int32Array(buffer, byteOffset, length / 4)
-}
-
-/** Mixes the bits, so that every bit of `h` affects every bit of the result. */
-function mix(h: number): number {
-  let mixed = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
-  return mixed ^ (mixed >>> 16)
 }

@@ -27,7 +27,7 @@ export function createEncodedRequests({
 export interface RequestCacheSettings {
   /** A power of two. Each set caches four requests. */
   readonly sets?: number
-  /** The most memory that cached requests may take. */
+  /** The maximum memory of cached requests. */
   readonly maxBytes?: number
 }
 
@@ -40,11 +40,11 @@ const newcomersPerSet = 4
 const placesPerSet = keptPerSet + newcomersPerSet
 const nowhere = -1
 
-/** A hit saves about as much as this many misses cost. */
-const worthOfFind = 8
+/** Each lookup costs 1 credit, and a hit earns this many: it saves about as much as 8 misses cost. */
+const creditPerHit = 8
 const mostCredit = 4_096
 /** While there is no credit, only one of this many requests is looked up. */
-const oneOf = 8
+const lookupInterval = 8
 /**
  * The size from which a request has several descriptors. Decoding and matching it takes so long that a
  * miss costs almost nothing in comparison, so such requests are always looked up.
@@ -81,7 +81,7 @@ export class RequestCache implements EncodedRequests {
   #place = nowhere
   #turn = 0
   #credit = mostCredit
-  #passed = 0
+  #skipped = 0
 
   constructor({ sets = 8_192, maxBytes = 32 * 2 ** 20 }: RequestCacheSettings = {}) {
     this.#sets = sets
@@ -144,12 +144,12 @@ export class RequestCache implements EncodedRequests {
       this.#credit -= 1
       return true
     }
-    this.#passed = (this.#passed + 1) % oneOf
-    return this.#passed === 0
+    this.#skipped = (this.#skipped + 1) % lookupInterval
+    return this.#skipped === 0
   }
 
   #earn(): void {
-    this.#credit = Math.min(mostCredit, this.#credit + worthOfFind)
+    this.#credit = Math.min(mostCredit, this.#credit + creditPerHit)
   }
 
   /**

@@ -1,3 +1,5 @@
+import { mixBits } from './hash-slots.ts'
+
 /*
  * Copies and hashes a request in one pass over its bytes; part of the request cache, see request-cache.ts for the
  * measurements.
@@ -59,13 +61,6 @@ export class RequestWords {
     }
     this.length = length
     this.byteLength = end - start
-    this.hash = mix(hash) || 1
+    this.hash = mixBits(hash) || 1
   }
-}
-
-/** Mixes the bits, so that every bit of `hash` affects every bit of the result. */
-function mix(hash: number): number {
-  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
-  return mixed ^ (mixed >>> 16)
 }

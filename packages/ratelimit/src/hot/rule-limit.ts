@@ -12,8 +12,9 @@ import { algorithmShift, flag, type RuleDetail, readDetail, word } from './packe
 import type { RuleTable } from './rule-table.ts'
 
 /*
- * Views of packed rows instead of objects per rule. Decision 009 found that the objects between a rule and its limit made
- * decisions slower with 100,000 rules, because of CPU cache misses. This part was not measured separately.
+ * Reads packed rows in place instead of creating objects per rule. According to decision 009, the objects between a rule
+ * and its limit made decisions slower with 100,000 rules, because of CPU cache misses. This part was not measured
+ * separately.
  */
 
 /**

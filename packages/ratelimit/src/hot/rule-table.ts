@@ -22,7 +22,7 @@ export class RuleTable {
   readonly domainCount: number
   readonly rowCount: number
   /** The keys of requests are interned strings, whose hashes are already computed for a `Map`. */
-  readonly #metKeys = new Map<string, number>()
+  readonly #knownKeys = new Map<string, number>()
   // Most requests are for the domain of the last one.
   #lastDomain: string | undefined = undefined
   #lastDomainRow = noRow
@@ -83,15 +83,15 @@ export class RuleTable {
 
   /** The number of the text that all rules with the key refer to. */
   #findText(key: string): number {
-    const met = this.#metKeys.get(key)
-    if (met !== undefined) return met
+    const known = this.#knownKeys.get(key)
+    if (known !== undefined) return known
     const { keys } = this.#rules
     const hash = hashText(key)
     for (let at = firstSlot(keys, hash); ; at = nextSlot(keys, at)) {
       const text = (keys[at + 1] ?? 0) - 1
       if (text === noText) return noText
       if (keys[at] === hash && this.#texts.is(text, key)) {
-        this.#metKeys.set(key, text)
+        this.#knownKeys.set(key, text)
         return text
       }
     }

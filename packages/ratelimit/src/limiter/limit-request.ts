@@ -14,8 +14,8 @@ export interface LimitRequest {
 
 /**
  * `{ user: 'alice', path: '/login' }`: keys and values in the order of the rules. Keys whose value is
- * `undefined` or `null` are skipped. JavaScript moves keys that are whole numbers to the front; use the
- * longer form for them.
+ * `undefined` or `null` are skipped. JavaScript moves keys that are whole numbers to the front; use
+ * `DetailedDescriptor` for them.
  */
 export type DescriptorInput =
   | Readonly<Record<string, string | number | bigint | undefined | null>>
@@ -94,8 +94,8 @@ function addEntry(entries: { key: string; value: string }[], key: string, value:
 }
 
 /**
- * Converts a value to text; undefined means that the key is skipped. JavaScript callers can pass anything: an
- * object would be counted as `[object Object]`, together with all other objects.
+ * Converts a value to text; undefined means that the key is skipped. Other types are refused, because JavaScript
+ * callers can pass anything: all objects would share the counter of `[object Object]`.
  * @throws TypeError when the value cannot be converted
  */
 export function toKeyText(key: string, value: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import type { DecisionParts } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import type { Tally } from '../decide/tally.ts'
+import { type Tally, unlimitedRemaining } from '../decide/tally.ts'
 import { judgeInto, OverallVerdict } from '../decide/verdict.ts'
 import { toResetSeconds } from '../decide/windows.ts'
 import { unitByWire } from '../rules/model/rule.ts'
@@ -18,8 +18,8 @@ export interface LimitResult {
   /** One per descriptor, in their order; with limits that are objects, one per limit that applies. */
   readonly statuses: readonly LimitStatus[]
   /**
-   * Name and value of the header fields about the tightest limit, in a form that `new Headers()` accepts.
-   * Empty if no limit applies.
+   * Name and value of the header fields about the most relevant limit, in a form that `new Headers()` accepts. It
+   * is the limit that is exceeded, or else the one with the fewest remaining hits. Empty if no limit applies.
    */
   readonly headers: [name: string, value: string][]
   /** The seconds to wait before the next attempt, at least 1; undefined if the request is allowed. */
@@ -28,7 +28,10 @@ export interface LimitResult {
 
 /** The state of one limit. */
 export interface LimitStatus {
-  /** Whether the limit is reached and refuses the request. Never in shadow mode. */
+  /**
+   * Whether the limit is exceeded. Always false in shadow mode. A limit in quota mode may be exceeded while the request
+   * is allowed.
+   */
   readonly isOver: boolean
   /** Whether a rule applies, even if it is unlimited. */
   readonly isMatched: boolean
@@ -52,13 +55,9 @@ export interface AppliedLimit {
   readonly windowSeconds: number
 }
 
-/** The settings of results. */
 export interface ResultSettings {
   readonly headerNames: HeaderNames
 }
-
-/** The remaining hits of a limit that is unlimited. */
-export const unlimitedRemaining = 4_294_967_295
 
 export const defaultHeaderNames: HeaderNames = {
   limit: 'RateLimit-Limit',
@@ -81,8 +80,8 @@ export function toLimitResult(
   const statuses: LimitStatus[] = []
   const verdict = new OverallVerdict(settings.isQuotaMode)
   let isMatched = true
-  // The limit that the headers report: the last one that is exceeded, or else the first of those with
-  // the least remaining, as in headers.ts.
+  // The limit that the headers report, chosen as in headers.ts: the last one that is exceeded, or else the first
+  // of those with the fewest remaining hits.
   let tightest: LimitStatus | undefined
   let least = unlimitedRemaining
   let retryAfter = 1

@@ -12,14 +12,14 @@ import type { RulesText } from './rules/rules-input.ts'
 export interface RateLimiter<Input = LimitRequest, Rules = RulesText> extends AsyncDisposable {
   /**
    * Resolves when the rules are loaded and the store answers, or its fallback is used. Rejects with a
-   * `RulesError`, or with a `StoreError` after `readyTimeoutMs`; the limiter keeps trying then. You need not
-   * await it before other calls: they wait on their own.
+   * `RulesError`, or with a `StoreError` after `readyTimeoutMs`; the limiter then keeps trying. You need not
+   * await it: other calls wait by themselves.
    */
   readonly ready: Promise<void>
   /**
    * Counts a request and returns whether it is allowed. Rejects with a `StoreError` when the store does not
-   * answer, immediately while it is known to be unavailable; with a `ServiceError` when there are no rules; and
-   * with a `TypeError` when the request is invalid.
+   * answer, immediately while it is known to be unavailable; with a `ServiceError` when there are no rules, or when
+   * the request has no domain or no descriptors; and with a `TypeError` when the request is invalid.
    */
   limit(request: Input, options?: LimitOptions): Promise<LimitResult>
   /**
@@ -36,8 +36,8 @@ export interface RateLimiter<Input = LimitRequest, Rules = RulesText> extends As
   /** The same as `refund`, as the counterpart of `penalty`. */
   reward(request: Input, options?: LimitOptions): Promise<LimitResult>
   /**
-   * Sets the counters of a request to 0 and removes its blocks. Other processes that have it in their local
-   * cache keep refusing it until the window ends, unless they have `localCache: false`.
+   * Sets the counters of a request to 0 and removes its blocks. Other processes whose local cache contains the
+   * counters keep refusing the request until the window ends, unless they have `localCache: false`.
    */
   reset(request: Input, options?: Pick<LimitOptions, 'timeoutMs'>): Promise<void>
   /**

@@ -14,7 +14,8 @@ export function createLimiterLog(
   log: ((line: string) => void) | undefined,
 ): Log {
   if (logger === undefined) {
-    // An import would open all standard streams, which takes longer than loading the limiter.
+    // `process` is not imported, because the import opens all standard streams, which takes longer than loading
+    // the limiter.
     const write = log ?? ((line: string) => globalThis.process.stderr.write(line))
     return createLog({ level: 'warning', format: 'text', write })
   }

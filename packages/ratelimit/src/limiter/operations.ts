@@ -45,7 +45,7 @@ function change(
   parts: OperationParts,
   matched: MatchedRequest,
   nowMs: number,
-  looksForBlocks: boolean,
+  looksUpBlocks: boolean,
   deadlineMs: number,
   done: Done<LimitResult>,
 ): void {
@@ -57,7 +57,7 @@ function change(
     done(undefined, toLimitResult(decision, results, matched, nowSeconds, false))
     return
   }
-  // The store of this process answers before it returns, and nothing has to be kept for later.
+  // The in-memory store answers before it returns, so no closure is needed.
   if (guard === undefined && toCount.length <= sliceLength) {
     addTallies(decision, tallies, toCount, deadlineMs, keepFailure)
     if (failure === undefined) {
@@ -72,25 +72,19 @@ function change(
       fail(parts, error, done)
       return
     }
-    if (guard?.isFallback !== true) {
-      done(undefined, toLimitResult(decision, results, matched, nowSeconds, false))
-      return
-    }
-    // The counts of the fallback must not enter the local cache of the store.
-    const uncached = { ...decision, localCache: undefined }
-    done(undefined, toLimitResult(uncached, results, matched, nowSeconds, true))
+    done(undefined, toCountedResult(parts, matched, nowSeconds))
   }
-  if (!looksForBlocks) {
+  if (!looksUpBlocks) {
     addTallies(decision, tallies, toCount, deadlineMs, counted)
     return
   }
   // Both are sent in one write. Counting the hits of a blocked request does no harm.
-  const both = createBoth((error) => {
-    const met = error === undefined ? blocks.find(tallies, nowMs) : undefined
-    if (met === undefined) counted(error)
-    else refuseBlocked(parts, matched, met, deadlineMs, done)
+  const both = afterBoth((error) => {
+    const blocked = error === undefined ? blocks.find(tallies, nowMs) : undefined
+    if (blocked === undefined) counted(error)
+    else refuseBlocked(parts, matched, blocked, deadlineMs, done)
   })
-  blocks.look(toCount, deadlineMs, both)
+  blocks.lookUp(toCount, deadlineMs, both)
   addTallies(decision, tallies, toCount, deadlineMs, both)
 }
 
@@ -111,13 +105,13 @@ export const peek: Operation<LimitResult> = (parts, matched, deadlineMs, done) =
     else if (blocked !== undefined) refuseBlocked(parts, matched, blocked, deadlineMs, done, true)
     else read(parts, matched, deadlineMs, done)
   }
-  if (blocks.isShared && limited.length > 0) blocks.look(limited, deadlineMs, finish)
+  if (blocks.isShared && limited.length > 0) blocks.lookUp(limited, deadlineMs, finish)
   else finish(undefined)
 }
 
-/** Counts hits even if there is no room for them, which a sliding window would not do otherwise. */
+/** Counts hits even beyond the limit. `count` would not add them to a sliding window. */
 export const penalize: Operation<LimitResult> = (parts, matched, deadlineMs, done) => {
-  const { decision, guard, results } = parts
+  const { decision } = parts
   const nowMs = decision.now()
   const nowSeconds = Math.floor(nowMs / 1000)
   openTallies(decision, matched.tallies, nowMs, nowSeconds)
@@ -134,9 +128,20 @@ export const penalize: Operation<LimitResult> = (parts, matched, deadlineMs, don
       tally.after = after
       tally.previous = previous
     }
-    const isFallback = guard?.isFallback === true
-    done(undefined, toLimitResult(decision, results, matched, nowSeconds, isFallback))
+    done(undefined, toCountedResult(parts, matched, nowSeconds))
   })
+}
+
+/** The result after the store, or its fallback, has counted. Must be called in the callback of the store. */
+function toCountedResult(
+  { decision, guard, results }: OperationParts,
+  matched: MatchedRequest,
+  nowSeconds: number,
+): LimitResult {
+  const isFallback = guard?.isFallback === true
+  // A count of the fallback must not enter the local cache, which would refuse requests after the outage.
+  const parts = isFallback ? { ...decision, localCache: undefined } : decision
+  return toLimitResult(parts, results, matched, nowSeconds, isFallback)
 }
 
 /** Sets the counters to 0 and removes blocks. */
@@ -154,7 +159,7 @@ export const reset: Operation<true> = (parts, matched, deadlineMs, done) => {
     const before = window - tally.unitSeconds
     return [window, before].map((each) => toIncrement(tally, each, -highestCount))
   })
-  const both = createBoth((error) => {
+  const both = afterBoth((error) => {
     if (error === undefined) done(undefined, true)
     else fail(parts, error, done)
   })
@@ -162,7 +167,7 @@ export const reset: Operation<true> = (parts, matched, deadlineMs, done) => {
   decision.store.add(increments, deadlineMs, both)
 }
 
-/** Refuses requests until the time, whatever the counters are. */
+/** Refuses requests until this time, whatever the counters are. */
 export function block(untilMs: number): Operation<true> {
   return (parts, matched, _deadlineMs, done) => {
     const { decision, blocks } = parts
@@ -190,8 +195,8 @@ function read(
   const tallies = matched.tallies.map(
     (tally) => tally && new Tally({ ...tally, key: tally.key, counters: scratch }),
   )
-  const looking = { ...decision, localCache: undefined }
-  const toRead = openTallies(looking, tallies, nowMs, nowSeconds)
+  const uncached = { ...decision, localCache: undefined }
+  const toRead = openTallies(uncached, tallies, nowMs, nowSeconds)
   decision.store.read(toRead, deadlineMs, (error) => {
     if (error !== undefined) {
       decision.statistics.storeErrors.value += 1
@@ -201,7 +206,7 @@ function read(
     for (const tally of toRead) tally.after += tally.charge
     const isFallback = guard?.isFallback === true
     const copy = { ...matched, tallies }
-    done(undefined, toLimitResult(looking, results, copy, nowSeconds, isFallback, true))
+    done(undefined, toLimitResult(uncached, results, copy, nowSeconds, isFallback, true))
   })
 }
 
@@ -260,8 +265,8 @@ function fail(parts: OperationParts, error: StoreError, done: Done<never>): void
   done(error, undefined)
 }
 
-/** Calls back after the second call, with the first error if there was one. */
-function createBoth(
+/** Returns a callback for two calls. It calls `done` after the second one, with the first error, if any. */
+function afterBoth(
   done: (error: StoreError | undefined) => void,
 ): (error: StoreError | undefined) => void {
   let calls = 0

@@ -4,6 +4,7 @@ import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
 import type { DecisionSettings } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
 import type { Logger } from './limiter-log.ts'
+import { toOptionsMessage, toUnknownOption } from './option-faults.ts'
 import type { Limits } from './rules/limits.ts'
 import { describe, isRecord, type ParsedLimits, parseLimits } from './rules/parse-limits.ts'
 import type { RulesInput } from './rules/rules-input.ts'
@@ -95,7 +96,7 @@ export interface KeyedLimiterOptions<Given extends Limits = Limits> extends Shar
   readonly rules?: undefined
 }
 
-/** The domain of limits that are objects, unless the option `domain` is set. */
+/** The domain of limits that are objects, if the option `domain` is not set. */
 export const defaultDomain = 'default'
 
 /** Returns why a value is invalid; undefined if it is valid. */
@@ -143,7 +144,9 @@ const checks: { readonly [Name in keyof Required<RateLimiterOptions>]: Check } =
   keyPrefix: text,
   keyFormat: oneOf(keyFormats),
   nearLimitRatio: (value) =>
-    typeof value === 'number' && value >= 0 && value <= 1 ? undefined : isNot('from 0 to 1', value),
+    typeof value === 'number' && value >= 0 && value <= 1
+      ? undefined
+      : isNot('a number from 0 to 1', value),
   shadowMode: flag,
   stopsIncrementWhenOver: flag,
   headerNames: checkHeaderNames,
@@ -170,7 +173,7 @@ export function checkOptions(
   }
   const faults: string[] = []
   for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(checks, name)) faults.push(describeUnknown(name))
+    if (!Object.hasOwn(checks, name)) faults.push(toUnknownOption(name, Object.keys(checks)))
     else if (value !== undefined) {
       const fault = checks[name as keyof typeof checks](value)
       if (fault !== undefined) faults.push(`${name} ${fault}`)
@@ -183,21 +186,8 @@ export function checkOptions(
     faults.push("limits is missing: write { ip: '100/minute' }, or set rules to YAML text")
   }
   const parsed = limits === undefined ? undefined : parseLimits(limits, domain, faults)
-  if (faults.length > 0) throw new TypeError(toMessage(faults))
+  if (faults.length > 0) throw new TypeError(toOptionsMessage('createRateLimiter', faults))
   return parsed
-}
-
-function toMessage(faults: readonly string[]): string {
-  if (faults.length === 1) return `createRateLimiter: ${faults[0]}`
-  return `createRateLimiter: ${faults.length} options are invalid:\n- ${faults.join('\n- ')}`
-}
-
-function describeUnknown(name: string): string {
-  const names = Object.keys(checks)
-  const meant = findSimilarName(name, names)
-  return meant === undefined
-    ? `${name} is not an option; there are ${names.join(', ')}`
-    : `${name} is not an option. Did you mean ${meant}?`
 }
 
 function checkStore(value: unknown): string | undefined {

@@ -89,7 +89,8 @@ function createLimiter<Input, Rules>(
   const hold = new ProcessHold()
   const readiness = new Readiness()
   let snapshot: RuleSnapshot | undefined
-  let missing = 'the rules are not loaded yet'
+  /** Why there is no snapshot. */
+  let missingReason = 'the rules are not loaded yet'
   const source = ruleAccess.open({
     statistics,
     log,
@@ -97,7 +98,7 @@ function createLimiter<Input, Rules>(
       snapshot = rules
     },
     onFailure(reason) {
-      missing = reason
+      missingReason = reason
     },
   })
   const {
@@ -126,16 +127,16 @@ function createLimiter<Input, Rules>(
   /** Undefined if decisions may have to wait: for the store, or for rules in a folder. */
   const memory: MemoryParts | undefined =
     counters === undefined || source !== undefined ? undefined : { ...operations, counters }
-  if (memory !== undefined) readiness.end()
+  if (memory !== undefined) readiness.markReady()
   else {
-    const go = () => readiness.end()
-    Promise.all([firstAttempt, source?.firstAttempt]).then(go, go)
+    const markReady = () => readiness.markReady()
+    Promise.all([firstAttempt, source?.firstAttempt]).then(markReady, markReady)
   }
   let ready: Promise<void> | undefined
 
   async function waitUntilReady(): Promise<void> {
     await source?.firstAttempt
-    if (snapshot === undefined) throw new RulesError(missing)
+    if (snapshot === undefined) throw new RulesError(missingReason)
     const answer = options.fallback === 'memory' ? firstAttempt : answers
     await withTimeout(answer, readyTimeoutMs)
   }
@@ -143,7 +144,7 @@ function createLimiter<Input, Rules>(
   function match(input: Input, charging: Charging): MatchedRequest {
     const rules = snapshot
     try {
-      if (rules === undefined) throw new ServiceError(missing)
+      if (rules === undefined) throw new ServiceError(missingReason)
       const matched = ruleAccess.match(parts, rules, input, charging)
       if (matched.unmatched.length > 0) unmatched.report(matched, rules)
       return matched
@@ -160,7 +161,7 @@ function createLimiter<Input, Rules>(
     timeoutMs: number,
   ): Promise<Result> {
     const deadlineMs = performance.now() + timeoutMs
-    if (!readiness.isOver) await readiness.wait(timeoutMs)
+    if (!readiness.isReady) await readiness.wait(timeoutMs)
     return await new Promise((resolve, reject) => {
       operation(operations, match(input, charging), deadlineMs, (error, result) => {
         if (result === undefined) reject(error)
@@ -169,7 +170,8 @@ function createLimiter<Input, Rules>(
     })
   }
 
-  // One for all calls: each is answered before another begins, and a closure per call costs more than counting.
+  // All calls share one callback, because a closure per call costs more than counting. Each call is answered
+  // before the next one begins.
   let answer: unknown
   let failure: Error | undefined
   const keepAnswer = (error: Error | undefined, result: unknown) => {
@@ -254,7 +256,9 @@ function createLimiter<Input, Rules>(
     },
     load(rules) {
       if (source !== undefined) {
-        throw new TypeError('the rules come from the folder of the limiter: change its files')
+        throw new TypeError(
+          'load is not available, because the rules come from the folder of the limiter: change its files',
+        )
       }
       snapshot = ruleAccess.parse(rules, statistics)
     },

@@ -1,6 +1,6 @@
-import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import { highestCount, StoreError } from '../counters/counter-store.ts'
 import type { HeaderNames } from '../decide/headers.ts'
+import { unlimitedRemaining } from '../decide/tally.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
 import { unitByName } from '../rules/model/rule.ts'
 import { checkCharge, type LimitRequest, toRateLimitRequest } from './limit-request.ts'
@@ -9,10 +9,10 @@ import {
   type LimitResult,
   type LimitStatus,
   toHeaders,
-  unlimitedRemaining,
 } from './limit-result.ts'
 import type { LimitOptions, RateLimiter } from './limiter-interface.ts'
 import { createLimiterLog } from './limiter-log.ts'
+import { toOptionsMessage, toUnknownOption } from './option-faults.ts'
 import type { SharedOptions } from './options.ts'
 import type { LimitUnit } from './rules/limits.ts'
 import { describe, isRecord } from './rules/parse-limits.ts'
@@ -76,7 +76,10 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
   const { timeoutMs: usualTimeoutMs = 1_000, domain = '', warnsUnmatched = true } = options
   const { headerNames = defaultHeaderNames } = options
   const log = createLimiterLog(options.logger, options.log)
-  const breaker = createBreaker(options, log, 'decisions fail until it answers')
+  const breaker = createBreaker(options, log, {
+    name: 'service',
+    consequence: 'decisions fail until it answers',
+  })
   const client = new ServiceClient(url, options.headers ?? {})
   const warned = new Set<string>()
 
@@ -116,7 +119,7 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
     const { message, answer } = await callService(request, given)
     return toResult(message, answer, headerNames)
   }
-  const giveBack = async (request: LimitRequest, given: LimitOptions = {}) => {
+  const refund = async (request: LimitRequest, given: LimitOptions = {}) => {
     const { hits = 1 } = given
     checkCharge(hits)
     const { message, answer } = await callService(request, given, (message) =>
@@ -135,9 +138,9 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
       )
       return toPeek(toResult(message, answer, headerNames), hits)
     },
-    refund: giveBack,
+    refund,
     penalty: count,
-    reward: giveBack,
+    reward: refund,
     async reset(request, given = {}) {
       await callService(request, given, (message) => withHits(message, highestCount, true))
     },
@@ -158,7 +161,10 @@ function withHits(
   }
 }
 
-/** Without a matching rule, the service reports neither. A rule without a limit cannot be distinguished from that. */
+/**
+ * If no rule applies, the service reports neither a limit nor remaining hits. It reports the same for a rule without a
+ * limit, which therefore counts as not matched.
+ */
 function isMatched({ currentLimit, limitRemaining }: ServiceStatus): boolean {
   return currentLimit !== undefined || limitRemaining === unlimitedRemaining
 }
@@ -209,7 +215,7 @@ function toStatus(status: ServiceStatus, keys: readonly string[]): LimitStatus {
   }
 }
 
-/** Nothing was counted: the request is allowed if all limits have room for it. */
+/** Nothing was counted, so the request would be allowed if every limit has room for its hits. */
 function toPeek(result: LimitResult, hits: number): LimitResult {
   const full = result.statuses.filter(({ limit, remaining }) => limit && remaining < hits)
   if (full.length === 0) return result
@@ -231,8 +237,7 @@ function checkOptions(options: RemoteLimiterOptions): URL {
   }
   for (const name of Object.keys(options)) {
     if (optionNames.has(name as keyof RemoteLimiterOptions)) continue
-    const meant = findSimilarName(name, optionNames)
-    faults.push(`${name} is not an option${meant === undefined ? '' : `. Did you mean ${meant}?`}`)
+    faults.push(toUnknownOption(name, optionNames))
   }
   const { url: given } = options
   const url = URL.canParse(String(given)) ? new URL(given) : undefined
@@ -246,7 +251,7 @@ function checkOptions(options: RemoteLimiterOptions): URL {
     faults.push(`timeoutMs must be a number of milliseconds above 0, not ${describe(timeoutMs)}`)
   }
   if (faults.length > 0 || url === undefined) {
-    throw new TypeError(`createRemoteRateLimiter: ${faults.join('\n- ')}`)
+    throw new TypeError(toOptionsMessage('createRemoteRateLimiter', faults))
   }
   return url
 }

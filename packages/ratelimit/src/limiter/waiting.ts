@@ -5,12 +5,11 @@ import { StoreError } from '../counters/counter-store.ts'
  * promise that never settles would retain all of them.
  */
 export class Readiness {
-  #isOver = false
+  #isReady = false
   readonly #waiting = new Set<() => void>()
 
-  /** Whether there is nothing to wait for. */
-  get isOver(): boolean {
-    return this.#isOver
+  get isReady(): boolean {
+    return this.#isReady
   }
 
   /** The number of waiting calls. */
@@ -18,30 +17,30 @@ export class Readiness {
     return this.#waiting.size
   }
 
-  end(): void {
-    this.#isOver = true
-    for (const go of this.#waiting) go()
+  markReady(): void {
+    this.#isReady = true
+    for (const resume of this.#waiting) resume()
     this.#waiting.clear()
   }
 
   /** Rejects with a `StoreError` when the time is over. */
   wait(timeoutMs: number): Promise<void> {
-    if (this.#isOver) return Promise.resolve()
+    if (this.#isReady) return Promise.resolve()
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.#waiting.delete(go)
+        this.#waiting.delete(resume)
         reject(new StoreError(`the rate limiter was not ready within ${timeoutMs} ms`))
       }, timeoutMs)
-      const go = () => {
+      const resume = () => {
         clearTimeout(timer)
         resolve()
       }
-      this.#waiting.add(go)
+      this.#waiting.add(resume)
     })
   }
 }
 
-/** The longest delay of a timer. */
+/** The longest delay that a timer can have. */
 const longestMs = 2 ** 31 - 1
 
 /**

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { toAddress } from '@portcullis/service-kit/address'
+import { toRequestPath } from '@portcullis/service-kit/request-path'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -102,7 +103,7 @@ function createParts(settings: HttpServiceSettings) {
       count(socket, 1)
       response.once('close', () => count(socket, -1))
       if (isClosing) response.setHeader('connection', 'close')
-      const path = toPath(request.url ?? '/')
+      const path = toRequestPath(request.url ?? '/')
       const handle = Object.hasOwn(routes, path) ? routes[path] : undefined
       ;(handle ?? otherwise)(request, response)
     },
@@ -119,13 +120,13 @@ function createParts(settings: HttpServiceSettings) {
   })
 
   const close = async (giveUp?: AbortSignal): Promise<void> => {
-    // Node's `closeAllConnections` omits connections without a request.
+    // Node's `closeAllConnections` leaves connections without a request open.
     const cutOff = () => {
       for (const socket of connections.keys()) socket.destroy()
     }
     giveUp?.addEventListener('abort', cutOff, { once: true })
     isClosing = true
-    // Close it even if it does not listen, which ends the check for slow clients.
+    // Also if it does not listen: this ends the check for slow clients.
     server.close()
     for (const [socket, open] of connections) if (open === 0) socket.destroySoon()
     if (giveUp?.aborted) cutOff()
@@ -147,13 +148,6 @@ function createParts(settings: HttpServiceSettings) {
     [Symbol.asyncDispose]: () => close(AbortSignal.abort()),
   }
   return { server, service, connections }
-}
-
-/** The path of a request target, which proxies may send as a whole URL. */
-function toPath(target: string): string {
-  const path = target.startsWith('/') ? target : (URL.parse(target)?.pathname ?? target)
-  const query = path.indexOf('?')
-  return query === -1 ? path : path.slice(0, query)
 }
 
 /** Sends plain text, with a header that keeps browsers from guessing another type. */

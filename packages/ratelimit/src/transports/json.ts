@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { toReason } from '@portcullis/service-kit/reason'
 import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import type { Decide } from '../decide/decide.ts'
-import { ServiceError } from '../decide/decision.ts'
+import { OverloadError, ServiceError } from '../decide/decision.ts'
 import { OVER_LIMIT, type RateLimitRequest, type RateLimitResponse } from '../protocol/message.ts'
 import { type HttpHandler, sendText } from './http-listener.ts'
 
@@ -28,16 +28,18 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * `/json`: 200 or 429 with the response, 400 for an invalid request, 413 for a body over the limit, 503 when
- * the store did not answer. The content type is ignored. Any method is accepted; a request without a body
- * gets 400 anyway.
+ * the store did not answer or too many large requests are waiting. The content type is ignored. Any method is
+ * accepted; a request without a body gets 400 anyway.
  */
 export function createJsonHandler(settings: JsonSettings): HttpHandler {
   const { decide, bodyLimitBytes, failures } = settings
   return (request, response) => {
     readBody(request, bodyLimitBytes, (body) => {
-      if (body === 'broken off') return
+      if (body === 'aborted') return
       if (body === 'too large') {
-        failures.report(() => `error: the body is larger than ${bodyLimitBytes} bytes`)
+        failures.report(
+          () => `error: the body is larger than HTTP_BODY_LIMIT_BYTES (${bodyLimitBytes} bytes)`,
+        )
         return sendText(response, 413, 'Request Entity Too Large\n')
       }
       let message: RateLimitRequest
@@ -85,10 +87,12 @@ function answerWith(
 
 function refuse(response: ServerResponse, error: unknown, failures: Failures): void {
   failures.report(() => `error: ${toReason(error)}`)
-  if (error instanceof ServiceError || error instanceof CounterKeyError) {
+  if (error instanceof CounterKeyError) {
     sendText(response, 400, 'Bad Request\n')
-  } else if (error instanceof StoreError) {
+  } else if (error instanceof StoreError || error instanceof OverloadError) {
     sendJson(response, 503, JSON.stringify({ error: error.message }))
+  } else if (error instanceof ServiceError) {
+    sendText(response, 400, 'Bad Request\n')
   } else {
     sendText(response, 500, 'Internal Server Error\n')
   }
@@ -132,7 +136,7 @@ export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean 
 }
 
 /** The complete body, or why there is none. */
-type Body = Buffer | 'too large' | 'broken off'
+type Body = Buffer | 'too large' | 'aborted'
 
 /**
  * Calls back once. After "too large", the rest is read and discarded, until the timeout of the listener: if
@@ -156,6 +160,6 @@ function readBody(request: IncomingMessage, limitBytes: number, done: (body: Bod
     else chunks.push(chunk)
   })
   request.on('end', () => finish(Buffer.concat(chunks)))
-  request.on('error', () => finish('broken off'))
-  request.on('close', () => finish('broken off'))
+  request.on('error', () => finish('aborted'))
+  request.on('close', () => finish('aborted'))
 }

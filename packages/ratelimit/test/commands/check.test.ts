@@ -89,7 +89,7 @@ test('with --strict, warnings are faults', async (t) => {
   assert.doesNotMatch(strict.stdout, /all rate limit configs ok/)
 })
 
-test('domains are merged with --merge, and with the flag of envoyproxy/ratelimit', async (t) => {
+test('domains are merged with --merge, MERGE_DOMAIN_CONFIG, and the flag of envoyproxy/ratelimit', async (t) => {
   const other = good.replace('key: k', 'key: l')
   const directory = await createDirectory(t, { 'a.yaml': good, 'b.yaml': other })
   const apart = await run([directory])
@@ -103,6 +103,9 @@ test('domains are merged with --merge, and with the flag of envoyproxy/ratelimit
     assert.equal((await run(args)).code, 0, args.join(' '))
   }
   assert.equal((await run([directory, '--merge=false'])).code, 1)
+  const env = { MERGE_DOMAIN_CONFIG: 'true' }
+  assert.equal((await run([directory], { env })).code, 0)
+  assert.equal((await run([directory, '--merge=false'], { env })).code, 1)
 })
 
 test('policy tests in the same folder are not rule files', async (t) => {

@@ -168,7 +168,8 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.match((await run([directory, '--filter=b.test'])).out, /^2 of 2 tests failed, 1 file/m)
     const none = await run([directory, '--filter', 'nothing'])
     assert.deepEqual([none.code, none.out], [1, ''])
-    assert.equal(none.err, 'None of 3 tests has "nothing" in its path or name.\n')
+    const contents = `The folder ${directory} contains 3 tests.`
+    assert.equal(none.err, `No test has "nothing" in its path or name. ${contents}\n`)
   })
 
   test('fails if there are no tests', async (t) => {

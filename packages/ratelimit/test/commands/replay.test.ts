@@ -51,6 +51,14 @@ function toLines(...seconds: number[]): string {
 }
 
 suite('the replay command', () => {
+  test('gives advice if no line of the log can be read', async (t) => {
+    const directory = await makeDirectory(t, { 'a.yaml': rules, log: 'GET /login\nGET /\n' })
+    const args = [directory, join(directory, 'log')]
+    assert.match((await run(args)).err, /^No line .* If it is an access log, pass --domain and --/)
+    const mapping = ['--domain', 'api', '--descriptor', 'path=%REQ(:PATH)%']
+    assert.match((await run([...args, ...mapping])).err, /^No line .* Set the format .* --format\./)
+  })
+
   test('shows in a table which requests the rules would have refused', async (t) => {
     const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3, 60) })
     const { code, out, err } = await run([directory, join(directory, 'log')])
@@ -254,7 +262,7 @@ suite('the replay command', () => {
   })
 
   const misuses: [args: string[], message: RegExp][] = [
-    [[], /^The rules are missing: a folder, or a file\.$/m],
+    [[], /^The rules are missing: pass a folder or a file\.$/m],
     [['rules'], /^The log is missing: .*\.$/m],
     [['rules', '-', '-'], /^Standard input can be read only once\.$/m],
     [['rules', 'log', '--frobnicate'], /^Unknown option --frobnicate\.$/m],

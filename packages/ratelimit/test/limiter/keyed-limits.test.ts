@@ -183,7 +183,7 @@ test('all invalid options are reported in one error, with suggestions', () => {
         /timeoutMs must be a number of milliseconds above 0, not '5s'/,
         /fallback must be 'memory', not true/,
         /limits\.ip: '100\/minuut' is not a limit: 'minuut' is not a unit.*Did you mean 'minute'\?/,
-        /limits\.key\.limt is not known\. Did you mean limit\?/,
+        /limits\.key\.limt is not an option of a limit\. Did you mean limit\?/,
         /limits\.key needs a limit, values or per/,
         /limits\.user\.algorithm must be .* Did you mean sliding_window\?/,
         /limits\.path must be a limit such as '100\/minute', or an object with options, not 5/,

@@ -105,19 +105,28 @@ test('a service returns the same results as a limiter in the process', async (t)
 test('if the service is unavailable or the URL is wrong, the call fails and further calls are suspended', async (t) => {
   const outages: string[] = []
   const onOutage = ({ message }: Error) => outages.push(message)
+  const lines: string[] = []
   const request = { descriptors: [{ user: 'alice' }] }
   const url = await openService(t)
   const astray = create(t, {
     url: `${url}/jso`,
     onOutage,
     breaker: { failures: 1, pauseMs: 60_000 },
+    logger: { warn: (line) => lines.push(line) },
   })
   await assert.rejects(
     astray.limit(request),
     /answered with status 404: check that its URL ends in \/json/,
   )
-  await assert.rejects(astray.limit(request), /was not called: the last 1 calls failed/)
+  await assert.rejects(
+    astray.limit(request),
+    /^StoreError: the service was not called: the last call failed/,
+  )
   assert.equal(outages.length, 1)
+  assert.match(
+    lines.join('\n'),
+    /^The rate limit service failed: .*; decisions fail until it answers$/,
+  )
   const absent = create(t, { url: 'http://127.0.0.1:1' })
   await assert.rejects(
     absent.limit(request),
@@ -131,4 +140,8 @@ test('invalid options are reported', () => {
   const create = createRemoteRateLimiter as (options: object) => unknown
   assert.throws(() => create({ ulr: 'http://a' }), /ulr is not an option. Did you mean url\?/)
   assert.throws(() => create({ url: 'redis://a' }), /url must be an HTTP URL such as/)
+  assert.throws(
+    () => create({ url: 'redis://a', cache: true, timeoutMs: 0 }),
+    /^TypeError: createRemoteRateLimiter: 3 options are invalid:\n- cache is not an option; the options are url, .*\n- url must be .*\n- timeoutMs must be /,
+  )
 })

@@ -81,7 +81,7 @@ test('a call that timed out leaves nothing behind', async () => {
   await Promise.allSettled([readiness.wait(1), readiness.wait(1)])
   assert.equal(readiness.waiting, 0)
   const waiting = readiness.wait(2 ** 30)
-  readiness.end()
+  readiness.markReady()
   await waiting
   assert.equal(readiness.waiting, 0)
 })
@@ -110,6 +110,16 @@ test('with a fallback, this process counts while the store is unavailable', asyn
   assert.equal(outages.length, 1)
 })
 
+test('a penalty during an outage does not refuse requests after it', async (t) => {
+  const { fake, store } = createFake()
+  const limiter = create(t, { store, fallback: 'memory', breaker: false })
+  fake.error = new StoreError('gone')
+  const { isAllowed, isFallback } = await limiter.penalty(alice, { hits: 3 })
+  assert.deepEqual([isAllowed, isFallback], [false, true])
+  fake.error = undefined
+  assert.equal((await limiter.limit(alice)).isAllowed, true)
+})
+
 test('an outage is logged once, and so is its end', async (t) => {
   const { fake, store } = createFake()
   const lines: string[] = []
@@ -133,6 +143,7 @@ test('after several consecutive failures calls are suspended, and then one call 
   const guard = new GuardedStore(store, {
     fallback: undefined,
     breaker: new Breaker({
+      name: 'store',
       settings: { failures: 2, pauseMs: 100 },
       elapsed: () => nowMs,
       onOutage: ({ message }) => events.push(message),

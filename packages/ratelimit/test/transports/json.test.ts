@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { CounterKeyError, StoreError } from '../../src/counters/counter-store.ts'
 import type { Decide } from '../../src/decide/decide.ts'
-import { ServiceError } from '../../src/decide/decision.ts'
+import { OverloadError, ServiceError } from '../../src/decide/decision.ts'
 import { parseRequestJson, toResponseJson } from '../../src/protocol/json.ts'
 import { OK, OVER_LIMIT, type RateLimitRequest } from '../../src/protocol/message.ts'
 import { openHttpListener } from '../../src/transports/http-listener.ts'
@@ -165,6 +165,16 @@ test('a store failure returns 503 with its reason, even if it happens later', as
     text: '{"error":"connection \\"lost\\""}',
   })
   assert.deepEqual(lines, ['warning error: connection "lost"'])
+})
+
+test('a request that is refused because of too many others returns 503', async (t) => {
+  const error = new OverloadError('too many large requests are already waiting')
+  const { post, lines } = await openExample(t, (_request, _deadlineMs, decided) =>
+    decided(error, undefined),
+  )
+  const { status, text } = await post(body)
+  assert.deepEqual([status, text], [503, `{"error":"${error.message}"}`])
+  assert.deepEqual(lines, [`warning error: ${error.message}`])
 })
 
 test('a decision that throws returns 500, and the listener keeps running', async (t) => {

@@ -1,6 +1,6 @@
 const initialCapacity = 512
 
-/** As lines of statsd these are about 4 MiB, which is also the limit of an output's queue. */
+/** That many durations take about 4 MiB as lines of statsd, which is also the limit of an output's queue. */
 const maxCapacity = 1 << 16
 
 /**

@@ -79,7 +79,6 @@ export class Pool<To extends Message, From extends Message> implements AsyncDisp
     if (this.#stopFailure !== undefined) throw new Error(this.#stopFailure)
   }
 
-  /** Kills all workers immediately. */
   kill(): void {
     this.#stopped.abort()
     for (const worker of this.#workers) worker.kill()

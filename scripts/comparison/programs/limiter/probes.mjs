@@ -87,14 +87,14 @@ export const probes = {
     }),
   },
   answer: {
-    title: 'Own status and body of a refusal',
+    title: 'Custom status and body of a refusal',
     async run(create) {
       const answer = (await sendRequests(create, 4))[3]
       return answer.status === 420 && answer.text.includes('calm down')
     },
   },
   skip: {
-    title: 'Requests that are not counted',
+    title: 'Serve some requests without counting (`skip`)',
     run: async (create) =>
       statuses(await sendRequests(create, 5, '/healthz')) === '200,200,200,200,200',
   },
@@ -136,7 +136,7 @@ export const probes = {
     },
   },
   peek: {
-    title: 'Look without counting (`peek`)',
+    title: 'Read a limit without counting (`peek`)',
     async run(create) {
       const { take, peek } = await create()
       await take('a')

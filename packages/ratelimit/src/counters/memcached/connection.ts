@@ -134,7 +134,7 @@ export class Connection implements LinkOwner, PooledConnection {
 
   onValue(name: string, count: number): void {
     const { oldest } = this.#queue
-    if (oldest === undefined) throw new ProtocolError('memcached sent a reply to no command')
+    if (oldest === undefined) throw new ProtocolError('memcached sent a reply without a command')
     oldest.onValue(name, count)
   }
 
@@ -196,7 +196,7 @@ export class Connection implements LinkOwner, PooledConnection {
 
   #next(): Operation {
     const operation = this.#queue.shift()
-    if (operation === undefined) throw new ProtocolError('memcached sent a reply to no command')
+    if (operation === undefined) throw new ProtocolError('memcached sent a reply without a command')
     return operation
   }
 

@@ -41,7 +41,7 @@ export function openMemcachedStore(settings: MemcachedSettings): MemcachedStore 
 
 const noNodes = 'memcache: no servers configured or available'
 const closed = 'memcached: the store is closed'
-/** The most names of a call that a log line shows. */
+/** The maximum number of names of a call in a log line. */
 const maxLoggedNames = 10
 
 type AllSettings = MemcachedSettings &
@@ -235,7 +235,7 @@ class Store implements MemcachedStore {
     this.#settings.log.info(`Counting in memcached (${addresses.join(', ')})`)
     if (unreached.length === 0) return
     this.#settings.log.warning(
-      `Limits that are counted on ${unreached.join(', ')} are not enforced: it has not been reached yet`,
+      `memcached cannot be reached at ${unreached.join(', ')}: limits that are counted there are not enforced until it can`,
     )
   }
 

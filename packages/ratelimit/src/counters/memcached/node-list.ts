@@ -39,7 +39,7 @@ export class NodeList {
   }
 
   /**
-   * Nodes that stay keep their connections.
+   * Replaces the list. Nodes that stay in it keep their connections.
    * @throws Error when one of the addresses is invalid. The list stays unchanged.
    */
   replace(addresses: readonly string[]): void {

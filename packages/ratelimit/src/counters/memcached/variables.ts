@@ -53,7 +53,7 @@ export const memcachedChapter = {
       tlsSkipHostname: boolean(
         'DISTCACHE_TLS_SKIP_HOSTNAME_VERIFICATION',
         false,
-        'Whether the host name in the certificate is not verified',
+        'Whether to skip the check of the host name in the certificate',
       ),
     },
     (name) => name.replace(/^DISTCACHE_/, 'MEMCACHE_'),

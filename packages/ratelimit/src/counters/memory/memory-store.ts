@@ -10,9 +10,9 @@ import { readThenAdd } from '../read-then-add.ts'
 import { CounterTable, TableFullError } from './table.ts'
 
 const sweepMs = 50
-/** A sweep over all counters takes five seconds, or longer when too many of them have expired. */
+/** The share of the counters in one step: all of them take five seconds, or longer when many have expired. */
 const sweepShare = 1 / 100
-/** The number of records that can be checked and dropped in about a millisecond. */
+/** The maximum number of records in one step, which takes about a millisecond. */
 const mostPerSweep = 8192
 
 /** Settings of {@link openMemoryStore}. */
@@ -21,7 +21,7 @@ export interface MemoryStoreSettings {
   readonly now?: () => number
   /** A monotonic clock in milliseconds, to detect jumps of the wall clock. */
   readonly elapsed?: () => number
-  /** The most memory that all counters together may take. Default: 1 GiB, about 8 million counters. */
+  /** The maximum memory of all counters together, in bytes. Default: 1 GiB, about 8 million counters. */
   readonly maxBytes?: number
   /**
    * `evict` drops the counters with the fewest hits; `refuse` fails the call and loses no count. Default:
@@ -184,6 +184,7 @@ function closedError(): StoreError {
   return new StoreError('the memory store is closed')
 }
 
+/** How long a jump forward is doubted. */
 const doubtMs = 60_000
 /** How far the wall clock may run ahead between two readings before that counts as a jump. */
 const gainMs = 1000

@@ -18,15 +18,15 @@ const mergedPageWords = fullPageWords / 2
 const deepest = 18
 
 /**
- * Fixed windows start at whole seconds. Sliding windows are stored half a second later, because they are
- * distinct from the fixed windows of the same names.
+ * Fixed windows start at whole seconds. Sliding windows are stored half a second later, so that they do not share a
+ * record with a fixed window of the same name.
  */
 const apartSeconds = 0.5
 
 export interface TableSettings {
   /** The time that decides which windows have ended, in Unix seconds. */
   readonly nowSeconds: () => number
-  /** The most memory that the pages may take, give or take a page. */
+  /** The maximum memory of all pages; it can be exceeded by about one page. */
   readonly maxBytes: number
   /** Whether a full table drops counters for a new one instead of refusing it. */
   readonly evicts: boolean
@@ -118,7 +118,7 @@ export class CounterTable {
     counter.previous = previous
     counter.after = Math.max(0, current + hits) + share
     if (hits === 0 || (hits > 0 && counter.after > most)) return
-    // It is kept one window longer, because it is then the previous window.
+    // It is kept one window longer, in which it is the previous window.
     const lifeSeconds = 2 * unitSeconds
     if (at !== 0) {
       page.prolong(at, lifeSeconds)
@@ -153,7 +153,7 @@ export class CounterTable {
 
   #pageOf(hash: number): Page {
     const page = this.#directory[hash >>> (32 - this.#depth)]
-    if (page === undefined) throw new Error('a hash without a page')
+    if (page === undefined) throw new Error('the directory has no page for a hash')
     return page
   }
 

@@ -207,7 +207,10 @@ export class Counting implements Replies {
     if (call.isDone) return
     if (to === undefined) {
       call.fail(
-        new StoreError(`${from.name}: ${error.message} (a Redis Cluster needs the type cluster)`),
+        new StoreError(
+          `${from.name}: ${error.message} (it is a node of a Redis Cluster: set KVSTORE_TYPE=cluster, ` +
+            'or use a redis-cluster:// URL in a limiter)',
+        ),
       )
     } else if (call.redirectionsLeft-- <= 0) {
       call.fail(new StoreError(`${from.name}: too many redirections, the last: ${error.message}`))
@@ -223,15 +226,15 @@ export class Counting implements Replies {
 
   /** Nothing was changed: the counters are on several servers, or the user may not run scripts. */
   #onSparingRefused(from: Connection, call: Call, error: ReplyError): void {
-    const isForGood = isForbidden(error) || error.code === 'CROSSSLOT'
-    if (isForGood && this.#maySpare) {
+    const isPermanent = isForbidden(error) || error.code === 'CROSSSLOT'
+    if (isPermanent && this.#maySpare) {
       this.#maySpare = false
       this.#settings.log.warning(
         `${from.name}: checking and adding is not atomic, so other limits may count refused requests: ` +
           `${error.message} (${spareScript.needs})`,
       )
     }
-    if (isForGood || error.code === 'TRYAGAIN') this.#settings.addInSteps(call)
+    if (isPermanent || error.code === 'TRYAGAIN') this.#settings.addInSteps(call)
     else call.fail(new StoreError(`${from.name}: ${error.message}`))
   }
 

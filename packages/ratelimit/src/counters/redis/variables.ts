@@ -107,7 +107,7 @@ export const redisChapter = {
       tlsSkipHostname: boolean(
         'KVSTORE_TLS_SKIP_HOSTNAME_VERIFICATION',
         false,
-        'Whether the host name in the certificate is not verified',
+        'Whether to skip the check of the host name in the certificate',
       ),
       checksConnection: boolean(
         'KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION',

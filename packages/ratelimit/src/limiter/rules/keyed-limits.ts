@@ -30,7 +30,10 @@ export class KeyedLimits {
     this.#rules = rules
   }
 
-  /** Hot path. @throws {TypeError} when a value is neither a string nor a number. */
+  /**
+   * Finds the limits that apply to a request. Hot path.
+   * @throws TypeError when a value is neither a string nor a number
+   */
   match(parts: DecisionParts, values: KeyValues, charging: Charging): MatchedRequest {
     const found: Found = { tallies: [], keys: [], nodes: this.#replaces ? [] : undefined }
     let unmatched: Entry[] | undefined
@@ -54,7 +57,7 @@ export class KeyedLimits {
     if (unmatched === undefined) {
       return { domain, tallies, keys, ...everythingMatched }
     }
-    // An unknown key is a descriptor that no rule applies to.
+    // Unknown keys are reported like a descriptor that no rule applies to.
     return {
       domain,
       tallies: [...tallies, undefined],
@@ -89,7 +92,7 @@ export class KeyedLimits {
     }
   }
 
-  /** The limit of a key that has the same one for every value; undefined if it has several or none. */
+  /** Returns the limit of a key if it is the same for every value; undefined if there are several or none. */
   findOnly(parts: DecisionParts, key: string, value: string): PreparedLimit | undefined {
     const rules = this.#limits.top.get(key)
     const node = rules?.any

@@ -1,5 +1,5 @@
 import { toReason } from '@portcullis/service-kit/reason'
-import { findSimilarName } from '@portcullis/service-kit/similar-names'
+import { findSimilarName, toQuestion } from '@portcullis/service-kit/similar-names'
 import {
   algorithms,
   type LimitRecord,
@@ -83,7 +83,7 @@ class Parsing {
     for (const [key, definition] of Object.entries(limits)) {
       const at = `${path}.${key}`
       if (key === '') {
-        this.#faults.push(`${path} has an empty key`)
+        this.#faults.push(`${path} has an empty key: name what to count by, such as ip`)
         continue
       }
       this.#keys.add(key)
@@ -91,15 +91,15 @@ class Parsing {
       level.set(key, rules)
       const object = this.#toObject(definition, at)
       if (object === undefined) continue
-      const path_ = [...keys, key]
+      const keysToHere = [...keys, key]
       const { values } = object
       if (object.limit === undefined && values === undefined && object.per === undefined) {
         this.#faults.push(`${at} needs a limit, values or per`)
       }
       if (object.limit !== undefined || object.per !== undefined) {
-        rules.any = this.#node(object, key, '', at, parent, path_)
+        rules.any = this.#node(object, key, '', at, parent, keysToHere)
       }
-      if (values !== undefined) this.#values(values, rules, key, at, parent, path_)
+      if (values !== undefined) this.#values(values, rules, key, at, parent, keysToHere)
     }
     return level
   }
@@ -123,7 +123,9 @@ class Parsing {
       const object = this.#toObject(definition, at)
       if (object === undefined) continue
       if (object.values !== undefined)
-        this.#faults.push(`${at} must not have values: it is one value itself`)
+        this.#faults.push(
+          `${at} must not have values: only a key has values, and this is one of them`,
+        )
       const node = this.#node(object, key, value, at, parent, keys)
       rules.byValue.set(value, node)
       if (isWildcard(value)) rules.patterns.push({ wildcard: toWildcard(value), node })
@@ -168,11 +170,10 @@ class Parsing {
     }
     for (const name of Object.keys(definition)) {
       if (objectNames.has(name as keyof LimitObject)) continue
-      const meant = findSimilarName(name, objectNames)
-      const suggestion = meant === undefined ? `; there are ${[...objectNames].join(', ')}` : ''
-      this.#faults.push(
-        `${path}.${name} is not known${suggestion}.${meant ? ` Did you mean ${meant}?` : ''}`,
-      )
+      const question = toQuestion(name, objectNames)
+      const advice =
+        question === '' ? `; the options are ${[...objectNames].join(', ')}` : `.${question}`
+      this.#faults.push(`${path}.${name} is not an option of a limit${advice}`)
     }
     return definition
   }

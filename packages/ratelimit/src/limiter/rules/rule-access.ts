@@ -25,8 +25,8 @@ export interface RuleAccess<Input, Rules> {
   open(parts: DirectoryParts): RuleSource | undefined
   match(parts: DecisionParts, rules: RuleSnapshot, input: Input, charging: Charging): MatchedRequest
   /**
-   * Counts one hit of a request that has a single limit. Returns undefined, and has counted nothing, if it must be
-   * matched.
+   * Counts one hit of a request that has a single limit. Returns undefined, without counting anything, if the request
+   * must be matched.
    */
   countSingle(parts: MemoryParts, input: Input): LimitResult | undefined
   /** @throws RulesError */

@@ -17,7 +17,7 @@ export interface MemoryParts extends OperationParts {
 /** A limit, prepared for requests to which no other limit applies. */
 interface SingleLimit {
   readonly template: KeyTemplate
-  /** Used for all requests: no result refers to it, and a request is counted before another begins. */
+  /** Shared by all requests: no result refers to it, and each request is counted before the next one begins. */
   readonly tally: Tally
   readonly matched: MatchedRequest
 }
@@ -36,7 +36,7 @@ export class SingleLimits {
   }
 
   /**
-   * Counts one hit. Returns undefined, and has counted nothing, if the request is not of this kind. Hot path.
+   * Counts one hit. Returns undefined, without counting anything, if the request is not of this kind. Hot path.
    * @throws StoreError
    */
   count(parts: MemoryParts, values: KeyValues): LimitResult | undefined {

@@ -8,7 +8,7 @@ import type { Tallies, Tally } from '../../decide/tally.ts'
 
 /** With more blocks than this, adding another one drops those that have ended. */
 const mostKept = 10_000
-/** A record outlives its block by this time, so that a prolonged block does not end early. */
+/** A record is kept this long after its block has ended, so that a prolonged block does not end early. */
 const keptSeconds = 86_400
 
 export interface BlockSettings {
@@ -17,7 +17,7 @@ export interface BlockSettings {
   readonly isShared: boolean
 }
 
-/** The time until which a counter is blocked. */
+/** The blocked counters, each with the time at which its block ends, in Unix milliseconds. */
 export type BlockedUntil = ReadonlyMap<Tally, number>
 
 /**
@@ -60,7 +60,7 @@ export class Blocks {
   }
 
   /** Looks up the blocks in the store, so that `find` returns them. */
-  look(tallies: readonly Tally[], deadlineMs: number, counted: Counted): void {
+  lookUp(tallies: readonly Tally[], deadlineMs: number, counted: Counted): void {
     const records = tallies.map(({ key }) => toRecord(toRecordKey(key), 0, 1))
     this.#settings.store.read(records, deadlineMs, (error) => {
       for (const [index, { after }] of records.entries()) {
@@ -73,7 +73,7 @@ export class Blocks {
 
   block(tallies: readonly Tally[], untilMs: number, nowMs: number, counted: Counted): void {
     for (const { key } of tallies) this.#remember(key, untilMs)
-    if (this.#untilMs.size > mostKept) this.#dropOver(nowMs)
+    if (this.#untilMs.size > mostKept) this.#dropEnded(nowMs)
     if (!this.#settings.isShared) {
       counted(undefined)
       return
@@ -87,7 +87,8 @@ export class Blocks {
         return
       }
       const nowSeconds = Math.floor(nowMs / 1000)
-      // The Redis store renews the TTL of a known counter only if its lifetime differs.
+      // The last term makes the lifetime differ from that of an earlier block of the same counter: the Redis
+      // store renews the TTL of a counter that it knows only if the lifetime differs.
       const lifeSeconds = untilSeconds - nowSeconds + keptSeconds + (nowSeconds % 1000)
       const added = records
         .map(({ key, after }) => toRecord(key, untilSeconds - after, lifeSeconds))
@@ -110,7 +111,7 @@ export class Blocks {
     this.#untilMs.set(key, Math.max(untilMs, this.#untilMs.get(key) ?? 0))
   }
 
-  #dropOver(nowMs: number): void {
+  #dropEnded(nowMs: number): void {
     for (const [key, untilMs] of this.#untilMs) if (untilMs <= nowMs) this.#untilMs.delete(key)
   }
 }

@@ -10,6 +10,8 @@ export interface BreakerSettings {
 }
 
 export interface BreakerParts {
+  /** What is called, in messages. */
+  readonly name: 'store' | 'service'
   /** When undefined, calls are never suspended. */
   readonly settings: { readonly failures: number; readonly pauseMs: number } | undefined
   /** A monotonic clock in milliseconds. */
@@ -21,8 +23,8 @@ export interface BreakerParts {
 }
 
 /**
- * A circuit breaker for a store. After several consecutive failures, calls are suspended: otherwise every
- * request would wait for its timeout.
+ * A circuit breaker for a store or a service. After several consecutive failures, calls are suspended: otherwise
+ * every request would wait for its timeout.
  */
 export class Breaker {
   readonly #parts: BreakerParts
@@ -34,18 +36,18 @@ export class Breaker {
     this.#parts = parts
   }
 
-  /** Returns why the store must not be called now; undefined if it may be called. */
+  /** Returns why no call may be made now; undefined if one may be made. */
   refuse(): StoreError | undefined {
-    const { settings, elapsed } = this.#parts
+    const { name, settings, elapsed } = this.#parts
     if (settings === undefined || this.#failures < settings.failures) return undefined
     const leftMs = this.#retriesAtMs - elapsed()
     if (leftMs > 0) {
+      const calls = this.#failures === 1 ? 'last call' : `last ${this.#failures} calls`
       return new StoreError(
-        `the store was not called: the last ${this.#failures} calls failed, and the next attempt is made in ` +
-          `${Math.ceil(leftMs)} ms`,
+        `the ${name} was not called: the ${calls} failed, and the next attempt is made in ${Math.ceil(leftMs)} ms`,
       )
     }
-    // This call tries the store; the others depend on its result.
+    // This call is the next attempt; the others are suspended until its result is known.
     this.#retriesAtMs = elapsed() + settings.pauseMs
     return undefined
   }
@@ -77,15 +79,25 @@ export interface OutageOptions {
 /** The minimum interval between warnings: a store that fails every second call would fill the log. */
 const logPauseMs = 60_000
 
-/**
- * Creates a breaker from the options of a limiter. It logs outages.
- * @param consequence - the effect of an outage, for the log
- */
-export function createBreaker(options: OutageOptions, log: Log, consequence: string): Breaker {
+/** What the log says about an outage. */
+export interface OutageTexts {
+  /** What is unavailable. */
+  readonly name: BreakerParts['name']
+  /** The effect of the outage. */
+  readonly consequence: string
+}
+
+/** Creates a breaker from the options of a limiter. It logs outages. */
+export function createBreaker(
+  options: OutageOptions,
+  log: Log,
+  { name, consequence }: OutageTexts,
+): Breaker {
   const { breaker = {}, onOutage, onRecovery } = options
   let loggedAtMs = Number.NEGATIVE_INFINITY
   let isLogged = false
   return new Breaker({
+    name,
     settings:
       breaker === false
         ? undefined
@@ -96,13 +108,13 @@ export function createBreaker(options: OutageOptions, log: Log, consequence: str
       if (performance.now() < loggedAtMs + logPauseMs) return
       loggedAtMs = performance.now()
       isLogged = true
-      log.warning(`The rate limit store failed: ${error.message}; ${consequence}`)
+      log.warning(`The rate limit ${name} failed: ${error.message}; ${consequence}`)
     },
     onRecovery() {
       onRecovery?.()
       if (!isLogged) return
       isLogged = false
-      log.warning('The rate limit store answers again')
+      log.warning(`The rate limit ${name} answers again`)
     },
   })
 }

@@ -31,7 +31,7 @@ export class GuardedStore implements CounterStore {
     this.#settings = settings
   }
 
-  /** The store is unavailable: calls fail with this error until `markAvailable`. */
+  /** From now on calls fail with this error, or use the fallback, until `markAvailable`. */
   markUnavailable(error: StoreError): void {
     this.#outage = error
     this.#settings.breaker.noteFailure(error)

@@ -15,7 +15,7 @@ export interface LimiterStore {
   readonly counters: EncodedCounters | undefined
   /** Undefined for counters in memory, which are always available. */
   readonly guard: GuardedStore | undefined
-  /** Undefined if it is switched off, and for counters in memory, which are as fast as the cache. */
+  /** Undefined if it is disabled, and for counters in memory, which are as fast as the cache. */
   readonly localCache: LocalCache | undefined
   /** Resolves when the store answers or is known to be unavailable. Rejects when it cannot be used at all. */
   readonly firstAttempt: Promise<void>
@@ -53,7 +53,8 @@ export function openLimiterStore(
     fallback === undefined
       ? 'decisions fail until it answers'
       : 'this process counts on its own until it answers'
-  const settings = { fallback, breaker: createBreaker(options, log, consequence) }
+  const breaker = createBreaker(options, log, { name: 'store', consequence })
+  const settings = { fallback, breaker }
   const localCache =
     options.localCache === false ? undefined : createLocalCache({ sizeInBytes: cacheBytes, now })
   if (typeof given !== 'string') {
@@ -64,7 +65,7 @@ export function openLimiterStore(
     return { store: guard, counters, guard, localCache, firstAttempt: done, answers: done, close }
   }
   const open = findScheme(given)
-  if (open === undefined) throw new TypeError('the URL of the store was not checked')
+  if (open === undefined) throw new TypeError('the URL of the store has an unknown scheme')
   const firstAttempt = Promise.withResolvers<void>()
   const onFailedStart = (cause: unknown) => {
     const reason = toReason(cause)

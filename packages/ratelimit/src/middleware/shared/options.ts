@@ -195,7 +195,7 @@ export function checkOptions(options: unknown): void {
 function toUnknownOption(name: string): string {
   const names = Object.keys(checks)
   const hint = otherNames.get(name) ?? toQuestion(name, names).trim()
-  return `limitRequests: unknown option '${name}'. ${hint || `There are ${names.join(', ')}.`}`
+  return `limitRequests: unknown option '${name}'. ${hint || `The options are ${names.join(', ')}.`}`
 }
 
 function show(value: unknown): string {

@@ -22,8 +22,8 @@ With several processes (WORKERS), each of these accepts ?worker=N. 1 is the firs
 the process that accepts connections and sends statistics. By default the first worker that answers
 is used.
 
-They are available only from this machine. From other machines, send the header authorization: Bearer VALUE with the value
-of DEBUG_TOKEN.
+These pages are available only from this machine. From other machines, send the header
+authorization: Bearer VALUE with the value of DEBUG_TOKEN.
 
 There is no heap snapshot, because taking one blocks all decisions. If you need one, start a separate
 process with NODE_OPTIONS=--heapsnapshot-signal=SIGUSR2.
@@ -155,7 +155,7 @@ async function reportEventLoop(cancelled: AbortSignal): Promise<string> {
     '',
     `event loop during ${watchMs} ms:`,
     `  busy ${(utilization * 100).toFixed(1)} %`,
-    // The monitor's own timer takes a millisecond, which is included in each figure.
+    // Each figure includes the millisecond of the monitor's own timer.
     `  time between turns: p50 ${toMs(delay.percentile(50))}, p99 ${toMs(delay.percentile(99))}, ` +
       `max ${toMs(delay.max)}`,
     '',

@@ -34,7 +34,7 @@ test('without its node a call is answered immediately, as if nothing had been co
   const statistics = createMemcachedStatistics()
   const store = await openReadyStore(t, { ports: [port], statistics, log })
   assert.ok(lines.includes(`info Counting in memcached (127.0.0.1:${port})`), lines.join('\n'))
-  const warning = `warning Limits that are counted on 127.0.0.1:${port} are not enforced: it has not been reached yet`
+  const warning = `warning memcached cannot be reached at 127.0.0.1:${port}: limits that are counted there are not enforced until it can`
   assert.ok(lines.includes(warning), lines.join('\n'))
   const increment = toIncrement('a_', { hits: 3 })
   let isAnswered = false

@@ -188,7 +188,7 @@ test('/debug/pprof/goroutine shows active resources and the delay of the event l
   assert.match(text, /p99 \d+\.\d\d ms/)
 })
 
-test('seconds are bounded', async (t) => {
+test('the seconds of a profile are limited', async (t) => {
   const { url } = await openExample(t)
   for (const seconds of ['0', '-1', '301', 'long', 'Infinity', 'NaN']) {
     const response = await fetch(`${url}/debug/pprof/profile?seconds=${seconds}`)

@@ -97,7 +97,7 @@ export interface ReportSettings {
   readonly isWanted: boolean
 }
 
-/** A loss is logged again only if the connection lasted this long. */
+/** A loss is logged again only if the connection was open for this long. */
 const stableMs = 60_000
 
 /** Logs once that a destination is lost and once that it is back, even if the connection flaps. */

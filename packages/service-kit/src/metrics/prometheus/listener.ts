@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { toAddress } from '../../address.ts'
 import type { Log } from '../../log.ts'
 import { toCode, toReason } from '../../reason.ts'
+import { toRequestPath } from '../../request-path.ts'
 import type { Families } from './families.ts'
 import { pageType, renderFamilies } from './render.ts'
 
@@ -14,7 +15,7 @@ export interface MetricsListenerSettings {
   readonly port: number
   /** The paths of the page. */
   readonly paths: readonly string[]
-  /** The settings to change when the address cannot be used, as the error names them. */
+  /** The names of settings in the error about an address that cannot be used. */
   readonly settings: {
     /** The setting of the port. */
     readonly port: string
@@ -34,7 +35,7 @@ export interface MetricsListener extends AsyncDisposable {
 /** The longest time a client may take to send a request. */
 const requestMs = 10_000
 
-/** The longest time a client may take to read on, or to send the next request. */
+/** The longest time without progress: a client does not read the response, or sends no further request. */
 const idleMs = 60_000
 
 /**
@@ -53,7 +54,7 @@ export async function openMetricsListener(
   })
   server.timeout = idleMs
   server.on('request', (request, response) => {
-    if (!paths.includes(toPath(request.url ?? ''))) {
+    if (!paths.includes(toRequestPath(request.url ?? ''))) {
       sendNotFound(response)
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       response.writeHead(405, { allow: 'GET, HEAD' }).end()
@@ -61,7 +62,7 @@ export async function openMetricsListener(
       void sendPage(response, request.method === 'HEAD', settings)
     }
   })
-  // closeAllConnections() of Node leaves out connections that have not sent a request yet.
+  // Node's `closeAllConnections` leaves connections without a request open.
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -85,13 +86,6 @@ export async function openMetricsListener(
       await closed
     },
   }
-}
-
-/** The path of a request target, which is a whole URL when a proxy sends it. */
-function toPath(target: string): string {
-  const path = target.startsWith('/') ? target : (URL.parse(target)?.pathname ?? target)
-  const query = path.indexOf('?')
-  return query === -1 ? path : path.slice(0, query)
 }
 
 async function sendPage(

@@ -87,12 +87,12 @@ export class Connection implements LinkOwner, PooledConnection {
     const { name, commandTimeoutMs } = settings
     this.name = name
     this.#settings = settings
-    const patienceMs = Math.min(maxSilenceMs, Math.max(minSilenceMs, 2 * commandTimeoutMs))
+    const allowedMs = Math.min(maxSilenceMs, Math.max(minSilenceMs, 2 * commandTimeoutMs))
     this.#watch = new ReplyWatch({
       replies: this.#queue,
       late: new StoreError(`${name}: did not answer in time`),
       onSilence: (silentMs) => {
-        if (silentMs > patienceMs) this.drop(`has not answered for ${patienceMs / 1000} s`)
+        if (silentMs > allowedMs) this.drop(`has not answered for ${allowedMs / 1000} s`)
       },
     })
     this.#refusal = new StoreError(`${name}: not connected yet`)
@@ -221,7 +221,8 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#state = 'waiting'
     const isLossy = wasOpen || this.#queue.length > 0
     this.#settings.onDown({ wasOpen, isLossy, isLocalClose, reason })
-    // Connect before the calls fail: a caller may retry in its callback and hasten the attempt.
+    // This comes before the calls fail: a caller that retries in its callback may start the attempt early, which
+    // must clear the timer.
     if (isDueAtOnce) this.#connect()
     else this.#retryLater()
     this.#failAll(reason)
@@ -254,7 +255,7 @@ export class Connection implements LinkOwner, PooledConnection {
   }
 
   #shift(): void {
-    if (this.#queue.length === 0) throw new ProtocolError('Redis sent a reply to no command')
+    if (this.#queue.length === 0) throw new ProtocolError('Redis sent a reply without a command')
     this.#queue.shift()
   }
 

@@ -32,7 +32,7 @@ export interface LinkOwner extends ReplyHandler {
 interface Step {
   readonly words: readonly string[]
   /** Returns why the reply is not acceptable, or undefined if it is. */
-  readonly complain: (reply: Reply) => string | undefined
+  readonly findFault: (reply: Reply) => string | undefined
 }
 
 /**
@@ -62,7 +62,7 @@ export class Link implements ReplyHandler {
       endpoint: settings.endpoint,
       tls: settings.tls,
       isBackground: settings.isBackground,
-      onConnect: () => this.#greet(),
+      onConnect: () => this.#sendHandshake(),
       onRead: (bytes, length) => this.#read(bytes, length),
       onEnd: (reason) => this.#end(reason, false),
     })
@@ -93,12 +93,12 @@ export class Link implements ReplyHandler {
   }
 
   onReply(reply: Reply): void {
-    const complaint = this.#steps[this.#stepsDone++]?.complain(reply)
-    if (complaint !== undefined) this.#end(complaint, true)
+    const fault = this.#steps[this.#stepsDone++]?.findFault(reply)
+    if (fault !== undefined) this.#end(fault, true)
     else if (this.#stepsDone === this.#steps.length) this.#open()
   }
 
-  #greet(): void {
+  #sendHandshake(): void {
     const commands = new CommandBuffer()
     for (const { words } of this.#steps) commands.command(words)
     this.send(commands)
@@ -138,16 +138,16 @@ function toHandshake(settings: LinkSettings): Step[] {
   if (credentials) {
     const { user, password } = credentials
     const words = user === undefined ? ['AUTH', password] : ['AUTH', user, password]
-    steps.push({ words, complain: createReplyCheck('OK') })
+    steps.push({ words, findFault: createReplyCheck('OK') })
   }
-  if (database) steps.push({ words: ['SELECT', `${database}`], complain: createReplyCheck('OK') })
-  steps.push({ words: ['PING'], complain: createReplyCheck('PONG') })
+  if (database) steps.push({ words: ['SELECT', `${database}`], findFault: createReplyCheck('OK') })
+  steps.push({ words: ['PING'], findFault: createReplyCheck('PONG') })
   if (mustBeMaster) {
-    const complain = (reply: Reply) => {
+    const findFault = (reply: Reply) => {
       if (reply instanceof ReplyError) return reply.message
       return Array.isArray(reply) && reply[0] === 'master' ? undefined : 'is not a master now'
     }
-    steps.push({ words: ['ROLE'], complain })
+    steps.push({ words: ['ROLE'], findFault })
   }
   return steps
 }

@@ -80,7 +80,7 @@ export class Cluster implements Topology {
   async #readSlots(): Promise<readonly SlotRange[]> {
     const { link } = this.#context
     const connectTimeoutMs = Math.min(link.connectTimeoutMs, discoveryTimeoutMs)
-    const complaints: string[] = []
+    const failures: string[] = []
     for (const endpoint of this.#listCandidates()) {
       try {
         const settings = { ...link, endpoint, connectTimeoutMs }
@@ -88,12 +88,12 @@ export class Cluster implements Topology {
         const ranges = parseSlots(reply, endpoint.host)
         this.#answeringHost = endpoint.host
         if (ranges.length > 0) return ranges
-        complaints.push(`Redis at ${toEndpointText(endpoint)}: returned no slots`)
+        failures.push(`Redis at ${toEndpointText(endpoint)}: returned no slots`)
       } catch (error) {
-        complaints.push(toReason(error))
+        failures.push(toReason(error))
       }
     }
-    throw new StoreError(`no node returned the slots of the cluster: ${complaints.join('; ')}`)
+    throw new StoreError(`no node returned the slots of the cluster: ${failures.join('; ')}`)
   }
 
   /** Connected nodes come first, and the configured addresses come last. */

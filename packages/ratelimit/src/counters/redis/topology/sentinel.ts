@@ -26,7 +26,7 @@ export function createSentinel(
   let firstTried = 0
 
   async function findMaster(): Promise<TcpEndpoint> {
-    const complaints: string[] = []
+    const failures: string[] = []
     for (let i = 0; i < links.length; i++) {
       const at = (firstTried + i) % links.length
       const settings = links[at]
@@ -36,14 +36,14 @@ export function createSentinel(
         const found = parseMaster(await runCommand(settings, words, closing.signal))
         firstTried = at
         if (found) return found
-        complaints.push(
+        failures.push(
           `${toEndpointText(settings.endpoint)} does not know the master "${masterName}"`,
         )
       } catch (error) {
-        complaints.push(toReason(error))
+        failures.push(toReason(error))
       }
     }
-    throw new StoreError(`no sentinel names a master: ${complaints.join('; ')}`)
+    throw new StoreError(`no sentinel names a master: ${failures.join('; ')}`)
   }
 
   async function locate(): Promise<LinkSettings> {
