@@ -147,7 +147,7 @@ test('promtool tests expect each alert to fire in one case, and not to fire in a
   assert.deepEqual([...fired].toSorted(), names.toSorted())
   for (const test of new Set(expectedAlerts.map(({ test }) => test))) {
     const checks = expectedAlerts.filter((check) => check.test === test)
-    // Only the absence of all servers has no earlier state.
+    // If no server was ever there, the alert fires from the beginning.
     const isQuietBefore = checks[0]?.alerts.length === 0 || test.startsWith('no server')
     assert.ok(isQuietBefore, `${test}: the first check must expect no alert`)
   }
