@@ -1,4 +1,4 @@
-// Builds and tests what deploy/ contains, with programs that npm test does not install.
+// Tests the content of deploy/ with programs that npm test does not install.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,13 +14,13 @@ const checks: Readonly<Record<string, (cache: string) => Promise<readonly string
 
 const help = `Usage: npm run deploy-check -- VERB
 
-Builds and tests what deploy/ contains, with programs that npm test does not
-install. Run it before each release, and whenever you change deploy/.
+Tests the content of deploy/ with programs that npm test does not install.
+Run it before each release, and whenever you change deploy/.
 
   chart   builds Helm and kubeconform with Go; lints, renders and validates the
           chart
   images  builds the images with buildah, and runs each with a read-only file
-          system
+          system; needs root on Debian
 
 Options:
   --help  show this text

@@ -1,4 +1,4 @@
-// Writes what accompanies a release; `npm run release -- --help` lists the commands.
+// Writes the documents of a release, and checks its version. `npm run release -- --help` lists the commands.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const commands: Readonly<Record<string, (argument: string) => void>> = {
     const { IMAGE: image = '', IMAGE_ROOT: imageRoot = '' } = process.env
     if (!isImageName(image) || imageRoot === '') {
       throw new Error(
-        'Set IMAGE to the name of an image, such as auth, and IMAGE_ROOT to its root.',
+        'Set IMAGE to the name of an image, such as auth, and IMAGE_ROOT to its mounted root folder.',
       )
     }
     write(folder, `portcullis-${image}-image.cdx.json`, createImageBom(image, imageRoot))
@@ -49,13 +49,16 @@ const commands: Readonly<Record<string, (argument: string) => void>> = {
 const help = `Usage: npm run release -- VERB DIR
        npm run release -- version X.Y.Z
 
-Writes what accompanies a release into DIR. See docs/releases.md.
+Writes the documents of a release into DIR, or checks its version. See
+docs/releases.md.
 
-  sbom DIR        a CycloneDX document for each published package
-  image-sbom DIR  the same for the image $IMAGE, whose root is mounted at
+  sbom DIR        writes a software bill of materials (CycloneDX) for each
+                  published package
+  image-sbom DIR  writes it for the image $IMAGE, whose root is mounted at
                   $IMAGE_ROOT
-  provenance DIR  the provenance of this run of the release workflow
-  version X.Y.Z   exits with code 1 unless every file has this version
+  provenance DIR  writes the provenance of this run of the release workflow
+  version X.Y.Z   lists every file that has another version, and exits with
+                  code 1 if there are any
 
 Options:
   --help          show this text

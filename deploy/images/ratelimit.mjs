@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Serves, like the program of this name in the image of envoyproxy/ratelimit. It is installed without its
-// extension, so it has to be valid in both module systems of Node.
+// Starts the service without any arguments, like the program /bin/ratelimit of envoyproxy/ratelimit. The image has
+// this file without its extension, so it must be valid both as a CommonJS module and as an ES module.
 process.argv.splice(2, 0, 'serve')
 import('/app/packages/ratelimit/src/main.ts')

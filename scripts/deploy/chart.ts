@@ -6,7 +6,7 @@ import { run } from '../bare-system/run.ts'
 export const root = dirname(dirname(import.meta.dirname))
 export const chartFolder = join(root, 'deploy/helm/portcullis')
 
-/** The release name of rendered charts. */
+/** The name of the release that the chart is rendered for. */
 const releaseName = 'test'
 
 /** A Kubernetes object, as far as the tests read it. */
@@ -21,7 +21,7 @@ export interface KubernetesObject {
   readonly [field: string]: any
 }
 
-/** Files with values that an installation could use. */
+/** Example values for the chart, which cover all of its objects. */
 export const valueFiles: readonly string[] = globSync('ci/*-values.yaml', { cwd: chartFolder })
   .sort()
   .map((file) => join(chartFolder, file))
@@ -33,15 +33,20 @@ export function readChartYaml(file: string) {
 export interface RenderOptions {
   /** Additional values, as in `--set`. */
   readonly set?: readonly string[]
+  /** Additional values, as in `--set-json`. */
+  readonly setJson?: readonly string[]
 }
 
-/** The manifests of the chart, including hooks; rejects with the message of Helm. */
+/** Renders all objects of the chart, including hooks, as YAML. Rejects with the message of Helm. */
 export function renderManifests(
   helm: string,
   valueFile: string,
-  { set = [] }: RenderOptions = {},
+  { set = [], setJson = [] }: RenderOptions = {},
 ): Promise<string> {
-  const sets = set.flatMap((one) => ['--set', one])
+  const sets = [
+    ...set.flatMap((one) => ['--set', one]),
+    ...setJson.flatMap((one) => ['--set-json', one]),
+  ]
   return run(helm, [
     ...['template', releaseName, chartFolder, '--namespace', 'portcullis'],
     ...['--values', valueFile, ...sets],

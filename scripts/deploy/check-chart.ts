@@ -9,7 +9,7 @@ import { toSchemaLocation, writeSchemas } from './kubernetes-schemas.ts'
 
 const recipes = ['deploy/gateway/envoy-gateway.yaml', 'deploy/gateway/istio.yaml']
 
-/** Lints and renders the chart, and validates all objects; returns what was validated. */
+/** Lints and renders the chart, and validates all objects. Returns the summary of kubeconform. */
 export async function checkChart(cache: string): Promise<string[]> {
   const helm = await provideGoProgram('helm')
   const kubeconform = await provideGoProgram('kubeconform')
@@ -39,7 +39,7 @@ export async function checkChart(cache: string): Promise<string[]> {
   }
 }
 
-/** The path of a program that Go builds if it is missing, which takes minutes. */
+/** Returns the path of a program. If it is missing, Go builds it, which takes minutes. */
 async function provideGoProgram(name: ProgramName & ('helm' | 'kubeconform')): Promise<string> {
   const program = programs[name]
   const found = findProgram(program)
@@ -48,5 +48,7 @@ async function provideGoProgram(name: ProgramName & ('helm' | 'kubeconform')): P
   await run('go', ['install', program.goPackage])
   const built = findProgram(program)
   if (built !== undefined) return built
-  throw new Error(`go install has not written ${name} to ${program.places[0]}. Add it to PATH.`)
+  throw new Error(
+    `go install did not write ${name} to ${program.places[0]}. Add the folder of "go env GOBIN" to PATH.`,
+  )
 }

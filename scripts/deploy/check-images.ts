@@ -16,10 +16,12 @@ import { type ImageName, images } from './images/images.ts'
 import { type ImageConfig, runInImage, startImage } from './images/read-only-run.ts'
 import { type SmokeTest, smokeTests } from './images/smoke-tests.ts'
 
-/** Builds every image, runs it, and returns a table of their sizes. */
+/** Builds and runs every image, and returns a table of their sizes. */
 export async function checkImages(cache: string): Promise<string[]> {
   if (process.getuid?.() !== 0)
-    throw new Error('npm run deploy-check -- images needs root: it mounts file systems.')
+    throw new Error(
+      'The check of the images mounts file systems, so it needs root. Run it as root.',
+    )
   const program = await provideBuildah()
   const buildah = createBuildah(program, join(cache, 'buildah'))
   await createBaseImages(buildah, cache)
@@ -29,7 +31,7 @@ export async function checkImages(cache: string): Promise<string[]> {
     for (const name of Object.keys(images) as ImageName[]) {
       rows.push(await checkImage(buildah, name, context))
     }
-    return ['image                  base    own files', ...rows]
+    return ['image                   base  own files', ...rows]
   } finally {
     rmSync(context, { recursive: true, force: true })
   }
@@ -43,7 +45,7 @@ async function provideBuildah(): Promise<string> {
   })
 }
 
-/** The committed state, as a clone in CI has it. */
+/** Exports the last commit, so that files which are not committed do not get into the images. */
 async function exportHead(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-context-'))
   const archive = join(folder, 'head.tar')
@@ -118,7 +120,7 @@ async function runSmokeTest(
     child.kill('SIGTERM')
     const [code, signal] = await once(child, 'exit')
     const isExpected = isEndedBySignal ? signal === 'SIGTERM' : code === 0
-    assert.ok(isExpected, `It ended with ${code ?? signal} after SIGTERM:\n${output()}`)
+    assert.ok(isExpected, `After SIGTERM, it exited with ${code ?? signal}:\n${output()}`)
     await assert.rejects(runInImage(folder, config, check, { env }), /ended with code 1/)
   } finally {
     child.kill('SIGKILL')
@@ -144,5 +146,5 @@ async function waitUntilReady(url: string, child: ChildProcess, output: () => st
     if (isUp) return
     await sleep(50)
   }
-  throw new Error(`The server ended with code ${child.exitCode}:\n${output()}`)
+  throw new Error(`The server exited with ${child.exitCode ?? child.signalCode}:\n${output()}`)
 }

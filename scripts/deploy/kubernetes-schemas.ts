@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import { run } from '../bare-system/run.ts'
 
-/** The Go modules that contain the schemas: the module proxy is reachable where GitHub may not be. */
+/** The schemas come from Go modules, because Go's module proxy is reachable in some networks where GitHub is not. */
 const kubernetes = 'k8s.io/kubernetes@v1.36.3'
 const customResources = [
   {
@@ -29,7 +29,7 @@ const customResources = [
   },
 ]
 
-/** A JSON schema, as far as it is rewritten here. */
+/** The fields of a JSON schema that are read here. */
 interface Schema {
   readonly $ref?: string
   readonly type?: string
@@ -52,7 +52,7 @@ interface Kind {
 export const toSchemaLocation = (folder: string) =>
   join(folder, '{{ .ResourceKind }}{{ .KindSuffix }}.json')
 
-/** Writes one schema file for each kind of Kubernetes and of the custom resources. */
+/** Writes a schema file for each kind of object: the built-in ones, and those of the custom resources. */
 export async function writeSchemas(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   const write = (kind: Kind, schema: object) =>
@@ -67,7 +67,7 @@ export async function writeSchemas(folder: string): Promise<void> {
   }
 }
 
-/** The name under which kubeconform looks for a kind. */
+/** The file name, without its extension, under which kubeconform looks for the schema of a kind. */
 export function toFileName({ group, version, kind }: Kind): string {
   const [prefix = ''] = group.split('.')
   return [kind, ...(prefix === '' ? [] : [prefix]), version].join('-').toLowerCase()
@@ -87,7 +87,7 @@ async function readBuiltIn(): Promise<[Kind, object][]> {
   }
   return Object.entries<Schema>(definitions).flatMap(([name, schema]) => {
     const kinds = schema['x-kubernetes-group-version-kind'] ?? []
-    // Lists and options of requests belong to several groups, and no file contains them.
+    // A schema without a kind is part of others. Kinds in several groups, such as DeleteOptions, are not in any file.
     if (kinds.length !== 1) return []
     const needed = Object.fromEntries(
       [...collectReferences(name, definitions)].map((one) => [one, strict[one]]),
@@ -99,7 +99,7 @@ async function readBuiltIn(): Promise<[Kind, object][]> {
   })
 }
 
-/** Types that are strings in the description, although the API accepts numbers too. */
+/** Types that are strings in the OpenAPI description, although the API also accepts numbers. */
 const alternatives: Readonly<Record<string, object>> = {
   'io.k8s.apimachinery.pkg.util.intstr.IntOrString': { type: ['string', 'integer'] },
   'io.k8s.apimachinery.pkg.api.resource.Quantity': { type: ['string', 'number'] },
@@ -120,7 +120,7 @@ function collectReferences(
   return found
 }
 
-/** The fields of every object, which definitions of custom resources leave to Kubernetes. */
+/** Fields that every object has. The definitions of custom resources do not declare them. */
 const common = {
   apiVersion: { type: 'string' },
   kind: { type: 'string' },
@@ -140,7 +140,7 @@ export function readDefinitions(text: string): [Kind, object][] {
     )
 }
 
-/** Refuses unknown fields, which Kubernetes would ignore or refuse. */
+/** Changes a schema to refuse unknown fields, which are usually misspelled. */
 export function toStrict(schema: Schema): object {
   const { properties, additionalProperties, items, ...rest } = schema
   if (schema['x-kubernetes-int-or-string']) return { type: ['string', 'integer'] }

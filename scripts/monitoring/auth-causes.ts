@@ -6,7 +6,7 @@ export const database: Question = {
   panels: [
     {
       title: 'Statements by outcome',
-      description: 'Failed statements include a lost connection and a timeout.',
+      description: 'Statements that failed include those with a lost connection or a timeout.',
       unit: 'ops',
       queries: [
         [`sum by (outcome) (${rate('db_client_operation_duration_seconds_count')})`, '{{outcome}}'],
@@ -41,7 +41,7 @@ export const database: Question = {
     {
       title: 'Statements waiting for a connection',
       description:
-        'More than 0 for long means that there are too few connections, or that statements are slow.',
+        'If statements wait for minutes, there are too few connections, or statements are slow.',
       unit: 'none',
       limit: 1,
       queries: [
@@ -51,8 +51,7 @@ export const database: Question = {
     },
     {
       title: 'Wait for a connection',
-      description:
-        'Half of the statements, 95 % and 99 % of them wait at most this time for a connection.',
+      description: '50 %, 95 % and 99 % of the statements wait at most this time for a connection.',
       unit: 's',
       queries: quantiles('db_client_connection_wait_time_seconds'),
     },
@@ -74,7 +73,7 @@ export const messages: Question = {
     {
       title: 'Messages in the outbox',
       description:
-        'Messages that wait, and messages that failed permanently in the last week. Counted up to 10,001.',
+        'Messages that wait, and messages that failed permanently in the last week. The server counts at most 10,001.',
       unit: 'none',
       queries: [[`max by (state) (auth_outbox_messages{${selected}})`, '{{state}}']],
       alerts: ['AuthMessagesGivenUp'],
@@ -82,7 +81,7 @@ export const messages: Question = {
     {
       title: 'Overdue messages',
       description:
-        'Overdue: how long the oldest due message has waited to be claimed. It grows if no process sends. Age: how old the oldest unsent message is; it also grows while the mail server is unavailable.',
+        'Overdue: for how long the oldest due message has waited for a process to send it; it grows if no process sends. Age: how old the oldest unsent message is; it also grows while the mail server is unavailable.',
       unit: 's',
       limit: 300,
       queries: [
@@ -94,7 +93,7 @@ export const messages: Question = {
     {
       title: 'Failed attempts by channel',
       description:
-        'The fraction of attempts that fail in 5 minutes. Email: the mail server; sms: the gateway; hook: the receiver of AFTER_USER_CREATED.',
+        'The fraction of attempts that failed in the last 5 minutes. email: the mail server; sms: the gateway; hook: the receiver of AFTER_USER_CREATED.',
       unit: 'percentunit',
       limit: 0.25,
       ifMissing: 'none',
@@ -124,7 +123,7 @@ export const saturation: Question = {
     {
       title: 'Event loop delay',
       description:
-        '99 % of the timers of a process fire at most this much too late. Long delays without much load mean that one request does too much work at once.',
+        '99 % of the timers of a process fire with at most this delay. Long delays without much load mean that a single request blocks the event loop.',
       unit: 's',
       queries: [[`nodejs_eventloop_delay_p99_seconds{${selected}}`, '{{instance}}']],
     },
@@ -137,7 +136,7 @@ export const saturation: Question = {
     {
       title: 'Passwords',
       description:
-        'Passwords that are being hashed, and those that wait for it. When 200 wait on a machine, further ones are refused with 503.',
+        'Passwords that are being hashed, and passwords that wait. When 200 wait on a machine, further ones are refused with 503.',
       unit: 'none',
       limit: 20,
       queries: [
@@ -161,7 +160,7 @@ export const saturation: Question = {
     {
       title: 'Garbage collection',
       description:
-        'The fraction of time that garbage collection takes. Above 0.1, the heap is too small or something leaks.',
+        'The fraction of time that garbage collection takes. Above 0.1, the heap is too small, or there is a memory leak.',
       unit: 'percentunit',
       limit: 0.1,
       queries: [[`sum by (instance) (${rate('v8js_gc_duration_seconds_sum')})`, '{{instance}}']],

@@ -3,13 +3,13 @@ import type { DashboardContent, Panel, Question } from './dashboard.ts'
 import { toOverview } from './overview.ts'
 import { quantiles, rate, selected } from './queries.ts'
 
-/** Probes are excluded, as in the objectives. */
+/** Excludes probes, as the objectives do. */
 const calls = `${selected}, http_route!~"/health|/ready"`
 
 const latency: Panel = {
   title: 'Time to answer requests',
   description:
-    'Half of the requests, 95 % and 99 % of them are answered within this time. 99 % should be below a second.',
+    '50 %, 95 % and 99 % of the requests are answered within this time. The 99 % line should be below a second.',
   unit: 's',
   limit: 1,
   queries: quantiles('http_server_request_duration_seconds', calls),
@@ -47,7 +47,7 @@ const speed: Question = {
     {
       title: 'Requests in progress',
       description:
-        'If it grows while the number of requests per second does not, something that requests wait for is slow.',
+        'If this grows while the number of requests per second does not, requests wait for something slow.',
       unit: 'none',
       queries: [[`sum by (instance) (http_server_active_requests{${selected}})`, '{{instance}}']],
     },
@@ -60,7 +60,7 @@ const failures: Question = {
     {
       title: 'Failed requests by route',
       description:
-        'Responses with a status of 5xx: 500 is a defect, 503 an unavailable database or too many passwords to check, 504 a request that took too long.',
+        'Responses with a status of 5xx. 500: a defect or a failing hook. 503: an unavailable database, or too many passwords to check. 504: a request that took too long.',
       unit: 'reqps',
       isStacked: true,
       ifMissing: 'none',
@@ -88,7 +88,7 @@ const failures: Question = {
     {
       title: 'Sign-ins by outcome',
       description:
-        'Successful sign-ins, and failed ones by their reason. Many wrong passwords without more successes suggest an attack.',
+        'Successful sign-ins, and failed ones by reason. Many wrong passwords without more successful sign-ins suggest an attack.',
       unit: 'reqps',
       isStacked: true,
       ifMissing: 'none',

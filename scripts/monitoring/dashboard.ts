@@ -1,5 +1,5 @@
-// Builds dashboards for Grafana 10 and later. The dashboards of a server are lists of questions with the panels
-// that answer them; everything that all panels have in common is added here.
+// Builds dashboards for Grafana 10 and later. The content of a dashboard is a list of questions, each with the panels
+// that answer it. This file adds everything that all panels have in common.
 
 import { toRunbookUrl } from './runbooks.ts'
 
@@ -10,16 +10,17 @@ export interface Panel {
   readonly title: string
   /** What it shows, and how to read it. */
   readonly description: string
-  /** `graph` if there is none. */
+  /** Default: `graph`. */
   readonly kind?: 'graph' | 'stat'
   /** A unit of Grafana: `s`, `bytes`, `percentunit`, `reqps`. */
   readonly unit: string
   readonly queries: readonly Query[]
-  /** The value from which it is bad, and whether that is above (default) or below it. */
+  /** Values above this one are shown as bad. */
   readonly limit?: number
+  /** Values below the limit are bad, instead of those above it. */
   readonly isBadBelow?: true
   readonly isStacked?: true
-  /** Shown instead of "No data", for series that exist only after an event or with a setting. */
+  /** The text instead of "No data", for series that exist only after an event or with a setting. */
   readonly ifMissing?: string
   /** The alerts that this panel explains. */
   readonly alerts?: readonly string[]
@@ -31,11 +32,11 @@ export interface Question {
 }
 
 export interface DashboardContent {
-  /** Also the default value of the label `job`, and the name of the page of runbooks. */
+  /** The name of the server is also the default of the label `job` and the name of the page of runbooks. */
   readonly server: 'auth' | 'ratelimit'
   readonly title: string
   readonly description: string
-  /** A metric that only this server has, by which its jobs and instances are found. */
+  /** A metric that only this server has. The dashboard finds jobs and instances by it. */
   readonly ownMetric: string
   readonly alertPrefix: string
   readonly questions: readonly Question[]
@@ -96,7 +97,7 @@ function toAlertMarks({ alertPrefix }: DashboardContent): object {
   }
 }
 
-/** The schema of Grafana requires every field, also those that a link does not use. */
+/** The schema of Grafana requires every field, including those that a link does not use. */
 function toLink(title: string, url: string): object {
   return {
     ...{ type: 'link', title, url, icon: 'doc', tooltip: '', tags: [] },
@@ -163,7 +164,7 @@ function toFieldDefaults({ kind, unit, limit, isBadBelow, isStacked, ifMissing }
   const lines = { fillOpacity: isStacked ? 40 : 10, lineWidth: 1, showPoints: 'never' }
   return {
     unit,
-    // A negative value of a budget is meaningful, so only graphs begin at 0.
+    // A budget, which is shown as a stat, can be negative, so only graphs begin at 0.
     ...(kind !== 'stat' && { min: 0 }),
     ...(ifMissing !== undefined && { noValue: ifMissing }),
     thresholds: {

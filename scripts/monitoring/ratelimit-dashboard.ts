@@ -26,7 +26,7 @@ const limits: Question = {
     {
       title: 'Hits by result',
       description:
-        'Hits within the limit, over it, and over it but allowed by shadow mode. Hits near the limit are also within it.',
+        'Hits within the limit, over the limit, and over the limit but allowed by shadow mode. Hits near the limit are also within it.',
       unit: 'ops',
       ifMissing: 'no hits',
       queries: [
@@ -39,7 +39,7 @@ const limits: Question = {
     {
       title: 'Refused hits by domain',
       description:
-        'The fraction of the hits of a domain that is over the limit. More than half means a limit that is too low, or a client that sends too much.',
+        'The fraction of the hits of a domain that are over the limit. If it is more than half, a limit is too low, or a client sends too much.',
       unit: 'percentunit',
       limit: 0.5,
       ifMissing: 'no hits',
@@ -53,7 +53,7 @@ const limits: Question = {
     },
     {
       title: 'Rules that refuse most',
-      description: 'Hits over the limit per second of the ten rules with most of them.',
+      description: 'Hits over the limit per second, for the ten rules that refuse most.',
       unit: 'ops',
       isStacked: true,
       ifMissing: 'no hits',
@@ -67,7 +67,7 @@ const limits: Question = {
     {
       title: 'Rules near their limit',
       description:
-        'Hits above 80 % of the limit (NEAR_LIMIT_RATIO) per second, of the ten rules with most of them.',
+        'Hits above 80 % of the limit (NEAR_LIMIT_RATIO) per second, for the ten rules with the most of them.',
       unit: 'ops',
       isStacked: true,
       ifMissing: 'no hits',
@@ -81,7 +81,7 @@ const limits: Question = {
     {
       title: 'Hits refused by the local cache',
       description:
-        'Hits that the local cache refuses without the counter store, and all refused hits. Only with LOCAL_CACHE_SIZE_IN_BYTES.',
+        'Hits that the local cache refuses without calling the counter store, and all refused hits. Needs LOCAL_CACHE_SIZE_IN_BYTES.',
       unit: 'ops',
       ifMissing: 'no hits',
       queries: [
@@ -105,7 +105,7 @@ const failures: Question = {
     {
       title: 'Failed calls by cause',
       description:
-        'redis_error: the counter store, whatever its type, did not count. service_error: invalid requests, or no rules.',
+        'redis_error: the counter store failed, whatever its type. service_error: the request was invalid, or there are no rules.',
       unit: 'reqps',
       isStacked: true,
       queries: [
@@ -119,7 +119,7 @@ const failures: Question = {
     {
       title: 'Loads of rules',
       description:
-        'Loads of the rules that succeeded and failed since the start. After a failure the previous rules stay in force; without any success every call fails.',
+        'How often loading the rules has succeeded and failed since the start. After a failure the previous rules stay in force. Before the first success every call fails.',
       unit: 'none',
       queries: [
         [`ratelimit_service_config_load_success{${selected}}`, 'succeeded {{instance}}'],
@@ -163,7 +163,7 @@ const store: Question = {
     {
       title: 'Redis: connections opened and closed',
       description:
-        'New connections, and connections that the service closed. Continuous changes mean that Redis or the network ends connections.',
+        'Connections that the service opened and closed. If it continuously opens new ones, Redis or the network closes connections.',
       unit: 'ops',
       ifMissing: 'no Redis',
       queries: [
@@ -208,7 +208,7 @@ const store: Question = {
     {
       title: 'Local cache: hits',
       description:
-        'The fraction of lookups that the local cache answers, so that the counter store has less work.',
+        'The fraction of lookups that the local cache answers without calling the counter store.',
       unit: 'percentunit',
       ifMissing: 'no local cache',
       queries: [
@@ -236,7 +236,7 @@ const saturation: Question = {
     {
       title: 'Memory',
       description:
-        'Resident memory, the heap in use, and the heap size at which Node ends a process; each is the sum over all workers.',
+        'Resident memory, the heap in use, and the heap size at which Node ends a process. Each is the sum over all processes.',
       unit: 'bytes',
       queries: [
         [`ratelimit_node_memory_rss{${selected}}`, 'resident {{instance}}'],
@@ -248,7 +248,7 @@ const saturation: Question = {
     {
       title: 'Calls per server',
       description:
-        'gRPC calls by server. If the shares differ much, callers have too few connections; see GRPC_MAX_CONNECTION_AGE.',
+        'gRPC calls by server. If the servers get very different numbers of calls, callers open too few connections or keep them too long; see GRPC_MAX_CONNECTION_AGE.',
       unit: 'reqps',
       isStacked: true,
       queries: [
@@ -261,7 +261,7 @@ const saturation: Question = {
     {
       title: 'Uptime',
       description:
-        'Time since the start of each service. A saw tooth means that it restarts again and again.',
+        'Time since the start of each service. If it drops to 0 repeatedly, the service restarts again and again.',
       unit: 's',
       queries: [[`ratelimit_node_uptime_seconds{${selected}}`, '{{instance}}']],
       alerts: ['RatelimitRestarting'],

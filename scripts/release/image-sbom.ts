@@ -5,7 +5,7 @@ import { readJson, root } from '../packaging/published-packages.ts'
 import { type Dependencies, findDependencies, readLockFile } from './lock-file.ts'
 import { type Bom, type Component, toBom, toNeeds, toNpmComponent } from './sbom.ts'
 
-/** The document of an image of this repository, whose root is mounted at `folder`. */
+/** Creates the bill of materials of an image of this repository. Its root is mounted at `folder`. */
 export function createImageBom(name: ImageName, folder: string): Bom {
   const manifest = readJson<{ version: string; optionalDependencies: Record<string, string> }>(
     join(root, 'package.json'),
@@ -26,11 +26,11 @@ export interface ImageParts {
   /** The mounted root of the image. */
   readonly folder: string
   readonly nodeVersion: string
-  /** What its program needs. */
+  /** The dependencies of its program. */
   readonly dependencies: Dependencies
 }
 
-/** The document of an image: npm packages that are in it, Node, and the packages of its Debian. */
+/** The bill of materials of an image: the npm packages that are in it, Node, and the Debian packages. */
 export function toImageBom({ name, version, folder, nodeVersion, dependencies }: ImageParts): Bom {
   const ref = `${name}:${version}`
   const subject: Component = { type: 'container', 'bom-ref': ref, name, version }
@@ -52,7 +52,7 @@ export function toImageBom({ name, version, folder, nodeVersion, dependencies }:
   return toBom({ subject, components: [...libraries, node, ...system], needs })
 }
 
-/** An image lacks optional packages for other systems, and those that it does not need. */
+/** Whether the image contains a package: optional packages for other systems are missing. */
 function isInstalled(folder: string, name: string): boolean {
   try {
     readFileSync(join(folder, 'app/node_modules', name, 'package.json'))
@@ -62,7 +62,7 @@ function isInstalled(folder: string, name: string): boolean {
   }
 }
 
-/** The packages in the database of dpkg; none if the image has another system. */
+/** The packages in the database of dpkg. Empty if the image is not based on Debian. */
 export function readDebianPackages(folder: string): Component[] {
   let status: string
   try {

@@ -2,7 +2,7 @@ import { toInsideNames } from '../packaging/build-package.ts'
 import { findPublishedPackages } from '../packaging/published-packages.ts'
 import { type Dependency, findDependencies, readLockFile } from './lock-file.ts'
 
-/** Licences that allow use in closed and open programs, if their text is kept. */
+/** Licences that allow use in closed-source and open-source programs, on the condition that their text is kept. */
 export const allowedLicences: readonly string[] = [
   '0BSD',
   'Apache-2.0',
@@ -19,7 +19,7 @@ interface Row {
   readonly usedBy: string[]
 }
 
-/** All production dependencies of the published packages that come from elsewhere, by id. */
+/** All production dependencies of the published packages, except packages of this repository, by id. */
 export function collectDependencies(): ReadonlyMap<string, Row> {
   const lockFile = readLockFile()
   const rows = new Map<string, Row>()
@@ -50,11 +50,13 @@ export function toLicencePage(): string {
   const counts = [...byLicence].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   return `# Licences of the dependencies
 
-Generated from the lock file by \`UPDATE_DOCS=1 npm test -- scripts/release/test/licences.test.ts\`. The table
-lists everything that the published packages and the images install in production, on any system. Portcullis
-itself has the MIT licence. A test refuses licences that are not on the list in \`scripts/release/licences.ts\`.
+This page lists the npm packages that the published packages and the images install in production, on any system.
+Portcullis itself has the MIT licence. A test refuses licences that are not on the list in
+\`scripts/release/licences.ts\`.
 
-| licence | packages |
+The page is generated from the lock file: \`UPDATE_DOCS=1 npm test -- scripts/release/test/licences.test.ts\`.
+
+| licence | number of packages |
 |---|---:|
 ${counts.map(([licence, count]) => `| ${licence} | ${count} |`).join('\n')}
 

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from '../packaging/published-packages.ts'
 
-/** An entry of package-lock.json, as far as it is read here. */
+/** The fields of an entry of package-lock.json that are read here. */
 interface LockEntry {
   readonly version?: string
   readonly license?: string
   readonly integrity?: string
-  /** The folder of a workspace, for links. */
+  /** For a link: the folder of the workspace. */
   readonly resolved?: string
   readonly link?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
@@ -18,7 +18,7 @@ export interface LockFile {
   readonly packages: Readonly<Record<string, LockEntry>>
 }
 
-/** A package that another one needs in production. */
+/** A package that another package needs in production. */
 export interface Dependency {
   readonly name: string
   readonly version: string
@@ -38,7 +38,7 @@ export function readLockFile(): LockFile {
   return JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
 }
 
-/** Everything that a package needs in production, without the package itself. */
+/** All packages that a package needs in production, directly or indirectly. */
 export interface Dependencies {
   /** The ids of the packages that it needs directly. */
   readonly direct: readonly string[]
@@ -46,9 +46,9 @@ export interface Dependencies {
 }
 
 /**
- * Finds what npm installs with a package. Development and peer dependencies are not part of it: the former are not
- * installed, and the latter belong to the user.
- * @param bundled packages that its archive contains. What they need is not installed with it.
+ * Finds the packages that npm installs with a package. Development dependencies are not included, because npm does not
+ * install them, and peer dependencies are not, because the user chooses them.
+ * @param bundled packages that its archive contains. Their own dependencies are not installed.
  */
 export function findDependencies(
   { packages }: LockFile,
@@ -66,7 +66,7 @@ export function findDependencies(
     ]
     return needs.flatMap((need) => {
       const target = resolvePlace(packages, place, need.name)
-      // npm leaves out optional packages that no longer exist.
+      // The lock file has no entry for an optional package that the registry does not have.
       return target === undefined ? [] : [add(target, need.name, need.isOptional)]
     })
   }
@@ -75,7 +75,7 @@ export function findDependencies(
     const { version = '', license = '', integrity } = packages[place] ?? {}
     const id = toId({ name, version })
     const before = optionalOnly.get(id)
-    // It is visited again if it turns out to be required, because what it needs is then required too.
+    // A package that was optional so far is visited again if it is required, because its dependencies are then too.
     if (before === undefined || (before && !isOptional)) {
       optionalOnly.set(id, isOptional)
       const needs = bundled.includes(name) ? [] : visit(place, isOptional)
@@ -87,7 +87,7 @@ export function findDependencies(
   return { direct: visit(`packages/${workspace}`, false), all: found }
 }
 
-/** The entry that Node would find for a name in a folder. */
+/** Finds the entry of the package that Node would load if a file in `from` imported this name. */
 function resolvePlace(
   packages: LockFile['packages'],
   from: string,

@@ -1,4 +1,4 @@
-/** What GitHub Actions says about a run, in its environment. */
+/** The environment variables with which GitHub Actions describes a run. */
 export interface RunEnvironment {
   readonly GITHUB_SERVER_URL: string
   readonly GITHUB_REPOSITORY: string
@@ -19,14 +19,14 @@ const names: readonly (keyof RunEnvironment)[] = [
   'GITHUB_WORKFLOW_REF',
 ]
 
-/** @throws {Error} if it does not run in GitHub Actions. */
+/** @throws {Error} if a variable is missing, as outside GitHub Actions. */
 export function readRunEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): RunEnvironment {
   const missing = names.filter((name) => !env[name])
   if (missing.length > 0) {
     throw new Error(
-      `${missing.join(', ')} is not set. Provenance is written by the release workflow only.`,
+      `${missing.join(', ')} is not set. Only the release workflow can write the provenance; push a tag to start it.`,
     )
   }
   return Object.fromEntries(names.map((name) => [name, env[name]])) as unknown as RunEnvironment

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Dependencies, Dependency } from './lock-file.ts'
 
-/** A component of a CycloneDX document, as far as it is written here. */
+/** The fields of a component in a CycloneDX document that are written here. */
 export interface Component {
   readonly type: 'library' | 'application' | 'container' | 'operating-system'
   readonly 'bom-ref': string
@@ -26,11 +26,11 @@ export interface Bom {
 export interface BomParts {
   readonly subject: Component
   readonly components: readonly Component[]
-  /** What each component needs, by `bom-ref`. */
+  /** The direct dependencies of each component, by `bom-ref`. */
   readonly needs: ReadonlyMap<string, readonly string[]>
 }
 
-/** The same parts always give the same document, so that a release can be repeated and compared. */
+/** Creates a document. The same parts always give the same document, so that two documents can be compared. */
 export function toBom({ subject, components, needs }: BomParts): Bom {
   const sorted = components.toSorted((a, b) => compare(a['bom-ref'], b['bom-ref']))
   const dependencies = [subject, ...sorted].map(({ 'bom-ref': ref }) => ({
@@ -58,7 +58,7 @@ function toUuid(text: string): string {
   return `${a}-${b}-8${c}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The address of an npm package in the format of https://github.com/package-url/purl-spec. */
+/** The package URL of an npm package, see https://github.com/package-url/purl-spec. */
 export const toNpmUrl = (name: string, version: string) =>
   `pkg:npm/${name.replace('@', '%40')}@${version}`
 
@@ -92,7 +92,7 @@ function toHash(integrity: string) {
   return { alg: algorithms[name] ?? name, content: Buffer.from(value, 'base64').toString('hex') }
 }
 
-/** The document of a package of this repository. */
+/** The bill of materials of a package of this repository. */
 export function toPackageBom(
   { name, version, license }: { name: string; version: string; license: string },
   dependencies: Dependencies,
@@ -113,7 +113,7 @@ export function toPackageBom(
   })
 }
 
-/** What the subject and each package need, by `bom-ref`. */
+/** The direct dependencies of the subject and of each package, by `bom-ref`. */
 export function toNeeds(subject: string, { direct, all }: Dependencies): Map<string, string[]> {
   const toRefs = (ids: readonly string[]) =>
     [...new Set(ids)].flatMap((id) => {

@@ -5,7 +5,7 @@ import { root } from '../packaging/published-packages.ts'
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 
-/** Every place that has the version of the release, with the version that it has. */
+/** Every place that must have the version of the release, with its current version. */
 function listVersions(): [place: string, version: string][] {
   const manifests = ['package.json', ...globSync('packages/*/package.json', { cwd: root })].sort()
   const chart = 'deploy/helm/portcullis/Chart.yaml'
@@ -27,7 +27,7 @@ function listVersions(): [place: string, version: string][] {
   ]
 }
 
-/** One line for each place that has another version. */
+/** Returns a line for each place that has another version. */
 export function findOtherVersions(expected: string): string[] {
   return listVersions()
     .filter(([, version]) => version !== expected)

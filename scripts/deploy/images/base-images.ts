@@ -9,8 +9,8 @@ export const baseImage = 'localhost/base'
 export const buildImage = 'localhost/build'
 
 /**
- * Creates the two base images from the mirror of this machine, so that no registry of images is needed: a minimal
- * Debian with Node, and the same with npm and the settings to reach the registry of packages.
+ * Creates two base images from the Debian mirror of this machine, so that no image registry is needed: a minimal
+ * Debian with Node, and the same with npm and the settings to reach the package registry.
  */
 export async function createBaseImages(buildah: Buildah, cache: string): Promise<void> {
   const known = await buildah.call('images', '--format', '{{.Name}}')

@@ -1,10 +1,10 @@
 import { run } from '../../bare-system/run.ts'
 
-/** A buildah whose images are in a separate folder, so that those of the machine stay as they are. */
+/** buildah with images in a separate folder, so that the images of the machine are not changed. */
 export interface Buildah {
   /** Runs a command and returns its output. */
   readonly call: (...args: readonly string[]) => Promise<string>
-  /** Mounts a new container of an image for the duration of `work`. */
+  /** Mounts the root of a new container of an image until `work` settles. */
   readonly withRoot: <Result>(
     image: string,
     work: (root: string, container: string) => Promise<Result>,

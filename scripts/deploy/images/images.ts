@@ -9,7 +9,7 @@ export const images = {
   auth: { containerfile: 'deploy/images/auth.Containerfile', package: 'auth' },
   ratelimit: { containerfile: 'deploy/images/ratelimit.Containerfile', package: 'ratelimit' },
   console: { containerfile: 'deploy/images/console.Containerfile', package: 'portcullis' },
-  /** The API of an example, which is not released. */
+  /** The API of examples/compose. It is tested, but not released. */
   api: { containerfile: 'examples/compose/api.Containerfile', package: 'portcullis' },
 } satisfies Record<string, Image>
 

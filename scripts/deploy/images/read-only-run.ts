@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-/** What an image says about its program. */
+/** The configuration of an image, as far as it is used here. */
 export interface ImageConfig {
   readonly User: string
   readonly Env: readonly string[]
@@ -14,8 +14,8 @@ export interface ImageConfig {
 }
 
 /**
- * Mounts the root of an image read-only, in a namespace that ends with the process, with an empty /tmp and the
- * folder of files at /files. Then it becomes the user of the image, which cannot regain privileges.
+ * Mounts the root of an image read-only, with an empty /tmp and a copy of the folder of files at /mnt. The mounts are
+ * in a namespace that ends with the process. Then it runs the command as the user of the image.
  */
 const enterScript = `
 root=$1 user=$2 folder=$3 files=$4
@@ -32,7 +32,7 @@ exec chroot --userspec="$user" --groups= "$root" env -i --chdir="$folder" "$@"
 export interface RunOptions {
   readonly args?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  /** A folder of this machine that the program sees at /mnt. */
+  /** A folder of this machine whose files are copied to /mnt. */
   readonly files?: string
 }
 

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { findFreePort, openPostgres } from '@portcullis/test-servers'
 import type { ImageName } from './images.ts'
 
-/** How the image of a server is started, and the requests that show that it works. */
+/** How to start the image of a server, and requests that check that it works. */
 export interface SmokeTest {
   readonly env: Readonly<Record<string, string>>
   readonly args?: readonly string[]
   readonly port: number
-  /** Files that the server sees at /mnt, by name. */
+  /** The content of files that are copied to /mnt, by name. */
   readonly files?: Readonly<Record<string, string>>
   readonly use: (url: string) => Promise<void>
-  /** Whether the program has no handler for SIGTERM. In an engine, it needs an init process. */
+  /** Whether SIGTERM ends the program, because it has no handler. As process 1 of a container, it needs `--init`. */
   readonly isEndedBySignal?: boolean
   readonly close?: () => Promise<void>
 }
@@ -38,7 +38,7 @@ export const smokeTests: Readonly<Record<ImageName, () => Promise<SmokeTest>>> =
         AUTH_MAILER_AUTOCONFIRM: 'true',
       },
       async use(url) {
-        // Both password hashes are native modules.
+        // Signing up hashes a password, which needs a native module.
         const person = { email: 'ada@example.com', password: 'correct horse battery' }
         assert.equal((await post(`${url}/signup`, person)).status, 200)
         const signIn = await post(`${url}/token?grant_type=password`, person)
@@ -82,7 +82,7 @@ export const smokeTests: Readonly<Record<ImageName, () => Promise<SmokeTest>>> =
     return {
       port,
       args: [`--port=${port}`, '--graphql-url=http://127.0.0.1:9/graphql'],
-      // For the health check.
+      // The health check of the image reads the port from this variable.
       env: { PORT: `${port}` },
       async use(url) {
         assert.equal((await fetch(url)).status, 401)

@@ -64,7 +64,7 @@ test('the rendered chart', async (t) => {
     }
   })
 
-  await t.test('every container is unprivileged, with a read-only file system and limits', () => {
+  await t.test('every container is unprivileged and has a read-only file system', () => {
     const pods = objects.flatMap(({ kind, spec }) => {
       if (kind === 'Pod') return [spec]
       return kind === 'Deployment' || kind === 'Job' ? [spec.template.spec] : []
@@ -111,6 +111,33 @@ test('the rendered chart', async (t) => {
     },
   )
 
+  await t.test(
+    'the pods of the release can call the servers, whichever clients are allowed',
+    async () => {
+      for (const clients of ['[]', '[{"podSelector":{}}]']) {
+        const set = ['auth', 'ratelimit'].map((name) => `${name}.networkPolicy.clients=${clients}`)
+        const rendered = await renderChart(helm, minimal, { setJson: set })
+        const policies = rendered.filter(({ kind }) => kind === 'NetworkPolicy')
+        assert.equal(policies.length, 2)
+        for (const { spec, metadata } of policies) {
+          const [{ from }] = spec.ingress
+          const { podSelector } = from[0]
+          assert.deepEqual({ ...metadata.labels, ...podSelector.matchLabels }, metadata.labels)
+          assert.deepEqual(Object.keys(podSelector.matchLabels).length, 2)
+          assert.deepEqual(from.slice(1), JSON.parse(clients))
+        }
+      }
+    },
+  )
+
+  await t.test('without clients of the metrics, no pod can read them', async () => {
+    const setJson = ['networkPolicy.metricsClients=[]']
+    const text = JSON.stringify(
+      (await renderChart(helm, all, { setJson })).filter(({ kind }) => kind === 'NetworkPolicy'),
+    )
+    assert.doesNotMatch(text, /"port":"metrics"|"from":(?:null|\[\])/)
+  })
+
   await t.test('the grace period is longer than the time for requests in progress', () => {
     const toSeconds = (name: string, variable: string) => {
       const { env } = containerOf(name)
@@ -124,7 +151,7 @@ test('the rendered chart', async (t) => {
     assert.ok(graceOf('ratelimit') > drain.reduce((sum, each) => sum + each))
   })
 
-  await t.test('the hooks before an upgrade need no object of the release', () => {
+  await t.test('the migration before an upgrade needs only objects that exist before it', () => {
     const hooks = objects.filter(
       ({ metadata }) => metadata.annotations?.['helm.sh/hook'] === 'pre-install,pre-upgrade',
     )
@@ -166,7 +193,7 @@ test('the rendered chart', async (t) => {
     assert.doesNotMatch(text, /"name":"debug"/)
   })
 
-  await t.test('one pod with counters in memory is replaced, not doubled', async () => {
+  await t.test('a pod with counters in memory stops before its replacement starts', async () => {
     const rendered = await renderChart(helm, memory)
     const [deployment, ...others] = rendered.filter(({ kind }) => kind === 'Deployment')
     assert.deepEqual(others, [])
@@ -174,11 +201,17 @@ test('the rendered chart', async (t) => {
     assert.deepEqual(deployment?.['spec'].replicas, 1)
   })
 
+  await t.test('the address of Redis can also be set with its older name', async () => {
+    const set = ['ratelimit.config.KVSTORE_URL=', 'ratelimit.config.REDIS_URL=redis:6379']
+    assert.ok((await renderChart(helm, minimal, { set })).length > 0)
+  })
+
   const refusals: readonly (readonly [file: string, set: string, message: RegExp])[] = [
     [minimal, 'auth.config.AUTH_SITE_URL=', /auth\.config\.AUTH_SITE_URL is required\. Set it/],
     [minimal, 'auth.existingSecret=', /auth\.existingSecret is required: the name of a Secret/],
     [minimal, 'auth.config.AUTH_API_PORT=http', /AUTH_API_PORT cannot be set, because the chart/],
     [minimal, 'ratelimit.config.KVSTORE_URL=', /KVSTORE_URL is required, because/],
+    [minimal, 'ratelimit.store=memcache', /DISTCACHE_HOST_PORT is required, because/],
     [minimal, 'ratelimit.rules=null', /ratelimit\.rules is required: at least one rule file/],
     [minimal, 'ratelimit.store=memory', /every process would allow the whole limit\. Set/],
     [minimal, 'console.enabled=true', /console\.existingSecret is required/],

@@ -4,12 +4,11 @@ import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
-import { chapters as authChapters } from '../../../packages/auth/src/config/config.ts'
 import { runCommand } from '../../../packages/auth/test/support/auth-command.ts'
 import { keyVariable } from '../../../packages/portcullis/src/commands/console-arguments.ts'
-import { chapters as ratelimitChapters } from '../../../packages/ratelimit/src/config/config.ts'
 import { parseRuleFiles } from '../../../packages/ratelimit/src/rules/yaml/parse.ts'
 import { chartFolder, readChartYaml, root, valueFiles } from '../chart.ts'
+import { knownVariables } from './support/variables.ts'
 
 const read = (file: string) => readFileSync(join(chartFolder, file), 'utf8')
 const templates = globSync('templates/**/*', { cwd: chartFolder, withFileTypes: true })
@@ -17,30 +16,17 @@ const templates = globSync('templates/**/*', { cwd: chartFolder, withFileTypes: 
   .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
   .join('\n')
 
-const known = {
-  auth: toNames(authChapters),
-  ratelimit: toNames(ratelimitChapters),
-}
-
-function toNames(chapters: Readonly<Record<string, { variables: object }>>): Set<string> {
-  return new Set(
-    Object.values(chapters).flatMap(({ variables }) =>
-      Object.values(variables).flatMap(({ name, aliases }) => [name, ...aliases]),
-    ),
-  )
-}
-
-/** The variables that the chart sets for a server, without the values that templates compute. */
+/** The variables that the chart sets for a server. Values that templates compute are replaced. */
 function readOwnSettings(server: string): Readonly<Record<string, string>> {
   const start = `{{- define "portcullis.${server}.ownSettings" -}}\n`
   const [, after = ''] = read('templates/_settings.tpl').split(start)
   const [block = ''] = after.split('\n{{- end -}}')
-  // A computed value is replaced by a number, with the unit that follows it.
+  // A number takes the place of a computed value, and is valid with the unit that may follow it.
   return parse(block.replaceAll(/\{\{.*?\}\}/g, '1'))
 }
 
-for (const [server, names] of Object.entries(known)) {
-  test(`${server}: every variable in the chart, its examples and its README exists`, () => {
+for (const [server, names] of Object.entries(knownVariables)) {
+  test(`${server}: every variable in the chart and its examples exists`, () => {
     const own = Object.keys(readOwnSettings(server))
     assert.ok(own.length > 5)
     const values = valueFiles.map((file) => parse(readFileSync(file, 'utf8'))[server] ?? {})
@@ -55,11 +41,21 @@ for (const [server, names] of Object.entries(known)) {
   })
 }
 
+test('the README lists every variable that the chart sets', () => {
+  const [, table = ''] = read('README.md').split('### Variables that the chart sets')
+  const listed = new Set([...table.matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name]) => name))
+  const own = ['auth', 'ratelimit'].flatMap((server) => Object.keys(readOwnSettings(server)))
+  assert.deepEqual(
+    own.filter((name) => !listed.has(name)),
+    [],
+  )
+})
+
 test('every variable named in the README, the values and the notes exists', () => {
   const text = ['README.md', 'values.yaml', 'templates/NOTES.txt'].map(read).join('\n')
   const named = [...text.matchAll(/\b(?:(?:AUTH|KVSTORE|GRPC|DRAIN|PORTCULLIS)_[A-Z_]+[A-Z])\b/g)]
   assert.ok(named.length > 10)
-  const all = new Set([...known.auth, ...known.ratelimit, keyVariable])
+  const all = new Set([...knownVariables.auth, ...knownVariables.ratelimit, keyVariable])
   assert.deepEqual(
     named.map(([name]) => name).filter((name) => !all.has(name)),
     [],
@@ -92,7 +88,7 @@ test('the schema refuses unknown values, unquoted numbers and invalid names', ()
 test('every value of the schema is in values.yaml, with its default', () => {
   const defaults = readChartYaml('values.yaml')
   const missing = listPaths(schema).filter((path) => !hasPath(defaults, path))
-  // Helm adds it for charts with subcharts.
+  // Helm adds this value to charts that are used as subcharts.
   assert.deepEqual(missing, [['global']])
 })
 
@@ -122,6 +118,24 @@ test('every value that a template reads from the root exists', () => {
   assert.ok(paths.length > 20)
   const missing = paths.filter((path) => !hasPath(defaults, path.slice(1).split('.')))
   assert.deepEqual(missing, [])
+})
+
+test('every value of the chart that the docs name exists, and their examples are valid', () => {
+  const defaults = readChartYaml('values.yaml')
+  const pages = globSync(['deploy/**/*.md', 'docs/{monitoring,releases}.md'], { cwd: root })
+  const texts = pages.map((page) => readFileSync(join(root, page), 'utf8')).join('\n')
+  const parts = Object.keys(defaults).join('|')
+  const named = [
+    ...texts.matchAll(new RegExp(`\`((?:${parts})(?:\\.[a-z]\\w*)+)(?:: [^\`]+)?\``, 'g')),
+  ]
+  assert.ok(named.length > 20)
+  const missing = named
+    .map(([, path = '']) => path)
+    .filter((path) => !hasPath(defaults, path.split('.')))
+  assert.deepEqual(missing, [])
+  const examples = [...read('README.md').matchAll(/^ *```yaml\n(.*?)^ *```$/gms)]
+  assert.equal(examples.length, 1)
+  for (const [, example = ''] of examples) assert.ok(validate(parse(example)), example)
 })
 
 test('the auth server accepts the settings of the examples', async () => {

@@ -3,15 +3,15 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { chapters as authChapters } from '../../../packages/auth/src/config/config.ts'
 import { endpoints } from '../../../packages/auth/src/features/index.ts'
 import { type KubernetesObject, parseObjects, readChartYaml, root } from '../chart.ts'
+import { knownVariables } from './support/variables.ts'
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
 const istio = parseObjects(read('deploy/gateway/istio.yaml'))
 const envoyGateway = parseObjects(read('deploy/gateway/envoy-gateway.yaml'))
 
-/** The configuration that compose-gate.test.ts runs with a real Envoy. */
+/** The configuration that packages/portcullis/test/examples/compose-gate.test.ts runs with a real Envoy. */
 const [listener] = parse(read('examples/compose/envoy.yaml')).static_resources.listeners
 const tested = listener.filter_chains[0].filters[0].typed_config
 const [testedHost] = tested.route_config.virtual_hosts
@@ -73,6 +73,11 @@ test('both recipes forward the user id of verified tokens, and require the same 
 
 test('the admin API and the readiness check are not routed', () => {
   const hidden = ['/auth/v1/admin', '/auth/v1/ready']
+  const refused = testedHost.routes.filter((route: object) => 'direct_response' in route)
+  assert.deepEqual(
+    refused.map(({ match }: { match: { prefix: string } }) => match.prefix),
+    hidden,
+  )
   const [first] = find(istio, 'VirtualService', 'front').http
   assert.equal(first.directResponse.status, 404)
   assert.deepEqual(
@@ -96,15 +101,10 @@ test('Envoy Gateway uses the image of the chart', () => {
 })
 
 test('every variable in the README exists', () => {
-  const known = new Set(
-    Object.values(authChapters).flatMap(({ variables }) =>
-      Object.values(variables).map(({ name }) => name),
-    ),
-  )
   const named = [...read('deploy/gateway/README.md').matchAll(/`(AUTH_[A-Z_]+)`/g)]
   assert.ok(named.length > 4)
   assert.deepEqual(
-    named.map(([, name = '']) => name).filter((name) => !known.has(name)),
+    named.map(([, name = '']) => name).filter((name) => !knownVariables.auth.has(name)),
     [],
   )
 })

@@ -45,7 +45,7 @@ test('the images have the Node of this repository, unless a build argument names
   }
 })
 
-test('the programs run as the user of the chart, and their entry exists', () => {
+test('the images have the same user as the chart, and the file of their entry point exists', () => {
   const [, user = ''] =
     /runAsUser: (\d+)/.exec(readFileSync(join(chartFolder, 'templates/_pod.tpl'), 'utf8')) ?? []
   assert.notEqual(user, '')

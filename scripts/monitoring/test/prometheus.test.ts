@@ -19,25 +19,25 @@ const settings = enduranceOr(
   { interval: '500ms', isImmediate: true },
 )
 
-/** The alerts that the two faults of this test cause. */
+/** The alerts that must fire after the two faults of this test. */
 const expected = [
   ...['AuthErrorBudgetBurn', 'RatelimitErrorBudgetBurn'],
   ...['RatelimitStoreFailing', 'RatelimitStoreDisconnected'],
 ]
 
-/** The rate over 5 minutes, which the others use, has to fall first. */
+/** The alerts that end soon after the faults. The others end only when a rate over 5 minutes has fallen. */
 const endingSoon = enduranceOr(
   ['RatelimitStoreFailing', 'RatelimitStoreDisconnected'],
   ['RatelimitStoreDisconnected'],
 )
 
-/** The first cleanup begins up to 90 seconds after the start. */
+/** Whether the short run skips a query: the first cleanup begins up to 90 seconds after the start. */
 const isLate = (expression: string) => enduranceOr(false, /auth_cleanup_/.test(expression))
 
-/** Series that exist only after the faults. */
+/** Whether a query reads series that exist only after the faults. */
 const isAfterFault = (expression: string) => /code=~"5\.\."|ALERTS/.test(expression)
 
-/** The queries of a dashboard, with values for its variables. */
+/** The queries of all dashboards, with values for their variables. */
 const queries = [...dashboards.values()].flatMap(({ content: { server, questions } }) =>
   questions
     .flatMap(({ panels }) => panels.flatMap((panel) => panel.queries))

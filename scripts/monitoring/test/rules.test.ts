@@ -33,7 +33,7 @@ test('a recorded rate uses the window in its name', () => {
     if (record === undefined) continue
     const [, window] = /rate(\d+[mhd])$/.exec(record) ?? []
     assert.ok(window !== undefined, record)
-    // The rate over 5 minutes may be computed from others.
+    // A ratio of recorded rates has no window in its expression.
     for (const [, used] of expr.matchAll(/\[(\w+)\]/g)) assert.equal(used, window, record)
   }
 })
@@ -49,7 +49,7 @@ for (const { alert, labels, annotations } of alerts) {
   })
 }
 
-/** The table of docs/monitoring.md: how fast the budget is used up, and the two windows. */
+/** The windows and burn rates in the table of docs/monitoring.md. */
 const burnRates = {
   BudgetBurn: ['1h 14.4', '5m 14.4', '6h 6', '30m 6'],
   BudgetBurnSlow: ['1d 3', '2h 3', '3d 1', '6h 1'],
@@ -68,13 +68,16 @@ for (const [suffix, conditions] of Object.entries(burnRates)) {
   }
 }
 
+/** The texts of the runbooks of a server, by alert. */
+function readRunbooks(server: string): ReadonlyMap<string, string> {
+  const page = readFileSync(join(root, 'docs/runbooks', `${server}.md`), 'utf8')
+  const [, ...sections] = page.split(/^## /m)
+  return new Map(sections.map((section) => [section.slice(0, section.indexOf('\n')), section]))
+}
+
 for (const server of ['auth', 'ratelimit'] as const) {
   test(`docs/runbooks/${server}.md has a complete runbook for each alert, and no other`, () => {
-    const page = readFileSync(join(root, 'docs/runbooks', `${server}.md`), 'utf8')
-    const [, ...sections] = page.split(/^## /m)
-    const runbooks = new Map(
-      sections.map((section) => [section.slice(0, section.indexOf('\n')), section]),
-    )
+    const runbooks = readRunbooks(server)
     assert.deepEqual(
       [...runbooks.keys()].toSorted(),
       names.filter((alert) => toServer(alert) === server).toSorted(),
@@ -87,6 +90,33 @@ for (const server of ['auth', 'ratelimit'] as const) {
           `${alert}: ${part}`,
         )
       }
+    }
+  })
+}
+
+/** How the runbooks write the durations and windows of the rules. */
+const durations: Readonly<Record<string, string>> = {
+  ...{ '1m': 'a minute', '2m': '2 minutes', '5m': '5 minutes', '10m': '10 minutes' },
+  ...{ '15m': '15 minutes', '30m': '30 minutes' },
+  ...{ '1h': 'the last hour', '6h': 'the last six hours' },
+  ...{ '1d': 'the last day', '3d': 'the last three days' },
+}
+
+for (const { alert, expr, for: duration } of alerts) {
+  test(`the runbook of ${alert} states the duration, or the windows and fractions, of the rule`, () => {
+    const runbook = readRunbooks(toServer(alert)).get(alert) ?? ''
+    const [, text = ''] = /\*\*Meaning\.\*\* (.+?)\n\n/s.exec(runbook) ?? []
+    const meaning = text.replaceAll('\n', ' ').toLowerCase()
+    const conditions = [...expr.matchAll(/ratio_rate(\w+) > (?:([\d.]+) \* )?([\d.]+)/g)]
+    // Each pair of conditions begins with the long window; the runbooks do not mention the short one.
+    const long = conditions.filter((_, index) => index % 2 === 0)
+    const expected = long.flatMap(([, window = '', factor = '1', budget]) => {
+      const percent = Number((Number(factor) * Number(budget) * 100).toFixed(3))
+      return [`more than ${percent} %`, durations[window]]
+    })
+    if (long.length === 0 && duration !== undefined) expected.push(durations[duration])
+    for (const part of expected) {
+      assert.ok(part !== undefined && meaning.includes(part), `${part} is not in: ${meaning}`)
     }
   })
 }
@@ -117,7 +147,7 @@ test('promtool tests expect each alert to fire in one case, and not to fire in a
   assert.deepEqual([...fired].toSorted(), names.toSorted())
   for (const test of new Set(expectedAlerts.map(({ test }) => test))) {
     const checks = expectedAlerts.filter((check) => check.test === test)
-    // Only the absence of all servers has no earlier state.
+    // If no server was ever there, the alert fires from the beginning.
     const isQuietBefore = checks[0]?.alerts.length === 0 || test.startsWith('no server')
     assert.ok(isQuietBefore, `${test}: the first check must expect no alert`)
   }

@@ -27,5 +27,5 @@ test('docs/licences.md matches the lock file', () => {
   const page = join(root, 'docs/licences.md')
   const expected = toLicencePage()
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(page, expected)
-  assert.equal(readFileSync(page, 'utf8'), expected, 'docs/licences.md is out of date')
+  assert.equal(readFileSync(page, 'utf8'), expected, 'out of date: UPDATE_DOCS=1 writes it')
 })

@@ -68,7 +68,7 @@ async function startService(
   const env = {
     ...programEnvironment,
     ...own,
-    // The counters of both releases have the same names only with this setting.
+    // With this setting, the counters of both releases have the same names.
     CACHE_KEY_FORMAT: 'compatible',
     PORT: `${http}`,
     GRPC_PORT: `${grpc}`,

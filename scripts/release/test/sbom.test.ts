@@ -38,7 +38,7 @@ test('the dependencies are found as Node would find them', () => {
   })
 })
 
-test('what a bundled package needs is not installed', () => {
+test('the dependencies of a bundled package are not included', () => {
   const { all } = findDependencies(lockFile, 'app', ['@portcullis/kit'])
   assert.deepEqual([...all.keys()], ['@portcullis/kit@1.0.0', 'shared@2.0.0', 'native@1.0.0'])
 })
@@ -87,7 +87,7 @@ test('every published package has a document whose references all exist', () => 
     for (const { dependsOn } of bom.dependencies) {
       for (const ref of dependsOn) assert.ok(refs.has(ref), ref)
     }
-    // What npm installed is what the document says.
+    // The document must list the versions that npm has installed.
     for (const { name: own, version, isOptional } of dependencies.all.values()) {
       if (isOptional) continue
       const places = [`node_modules/${own}`, ...Object.keys(real.packages)].filter(

@@ -73,6 +73,18 @@ test('every package is published after those that it needs, and every server has
   )
 })
 
+test('every job that uploads bills of materials has signed them', () => {
+  const jobs = Object.entries<{ steps: Step[] }>(parse(release).jobs)
+  const uploading = jobs.filter(([, { steps }]) =>
+    steps.some(({ with: options }) => options?.['path'] === 'artifacts/sbom'),
+  )
+  assert.equal(uploading.length, 2)
+  for (const [name, { steps }] of uploading) {
+    const commands = steps.map(({ run = '' }) => run).join('\n')
+    assert.match(commands, /sign-blob --yes --bundle "\$file\.sigstore\.json" "\$file"/, name)
+  }
+})
+
 test('every file has the version of the packages, and another version is reported', () => {
   const { version } = JSON.parse(read('package.json'))
   assert.deepEqual(findOtherVersions(version), [])

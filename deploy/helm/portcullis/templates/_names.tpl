@@ -12,9 +12,14 @@
 {{- printf "%s-%s" (include "portcullis.fullname" .root) .component -}}
 {{- end -}}
 
-{{- define "portcullis.selectorLabels" -}}
+{{/* The labels that all pods of the release have. */}}
+{{- define "portcullis.releaseLabels" -}}
 app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride }}
 app.kubernetes.io/instance: {{ .root.Release.Name }}
+{{- end -}}
+
+{{- define "portcullis.selectorLabels" -}}
+{{ include "portcullis.releaseLabels" . }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
 
@@ -29,7 +34,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name (.root.Chart.Version | replace
 {{- end }}
 {{- end -}}
 
-{{/* Name and labels of an object. Arguments: root, component, and optionally suffix. */}}
+{{/* The name and the labels of an object. Arguments: root, component, and optionally suffix. */}}
 {{- define "portcullis.metadata" -}}
 name: {{ include "portcullis.componentName" . }}{{ with .suffix }}-{{ . }}{{ end }}
 namespace: {{ .root.Release.Namespace }}

@@ -2,7 +2,7 @@
 {{- define "portcullis.podFields" -}}
 {{- $values := index .root.Values .component -}}
 automountServiceAccountToken: false
-# Otherwise Kubernetes sets variables such as REDIS_PORT for every Service, which the programs would read as settings.
+# With service links, Kubernetes would set variables such as REDIS_PORT, which the programs would read as settings.
 enableServiceLinks: false
 securityContext:
   runAsNonRoot: true

@@ -1,6 +1,6 @@
 {{/*
-The variables that the chart sets itself, because ports, probes and grace periods depend on them. They are variables
-of the pod, so that it restarts when they change.
+The variables that the chart sets itself, because ports, probes and grace periods depend on them. They are part of the
+pod template, so that a change restarts the pods.
 */}}
 {{- define "portcullis.auth.ownSettings" -}}
 AUTH_API_PORT: "8081"
@@ -9,13 +9,13 @@ AUTH_DRAIN_TIMEOUT: {{ .Values.auth.drainSeconds }}s
 AUTH_METRICS_ENABLED: "true"
 AUTH_METRICS_EXPORTER: prometheus
 AUTH_OTEL_EXPORTER_PULL_PORT: "9100"
-# Each worker would serve its metrics on a separate port: use replicas instead.
+# Each worker would serve its metrics on a separate port, so one process per pod is used.
 AUTH_WORKERS: "1"
 {{- end -}}
 
 {{- define "portcullis.ratelimit.ownSettings" -}}
 BACKEND_TYPE: {{ .Values.ratelimit.store }}
-# Only the console reads this port from outside the pod.
+# Only the console needs to reach the debug port from outside the pod.
 DEBUG_HOST: {{ ternary "0.0.0.0" "127.0.0.1" .Values.console.enabled | quote }}
 DEBUG_PORT: "6070"
 DRAIN_DELAY: {{ .Values.ratelimit.drainDelaySeconds }}s
@@ -36,7 +36,7 @@ WORKERS: {{ .Values.ratelimit.workers | quote }}
 {{- $config := (index .root.Values .component).config -}}
 {{- range $name, $value := $own }}
 {{- if hasKey $config $name }}
-{{- fail (printf "%s.config.%s cannot be set, because the chart sets it. Remove it from the values; README.md lists the value that replaces it." $.component $name) }}
+{{- fail (printf "%s.config.%s cannot be set, because the chart sets it. Remove it; the chart's README.md lists the values to use instead." $.component $name) }}
 {{- end }}
 - name: {{ $name }}
   value: {{ $value | quote }}
@@ -65,21 +65,34 @@ WORKERS: {{ .Values.ratelimit.workers | quote }}
 {{- define "portcullis.check" -}}
 {{- $auth := .Values.auth -}}
 {{- if and $auth.enabled (not (include "portcullis.secretName" (dict "root" . "component" "auth"))) -}}
-{{- $_ := required "auth.existingSecret is required: the name of a Secret with AUTH_DB_DATABASE_URL, AUTH_SECRETS_KEY and AUTH_JWT_SECRET. To let the chart create the Secret, set auth.secret instead." "" -}}
+{{- $_ := required "auth.existingSecret is required: the name of a Secret with AUTH_DB_DATABASE_URL, AUTH_SECRETS_KEY, and AUTH_JWT_SECRET or AUTH_JWT_KEYS. To let the chart create the Secret, set auth.secret instead." "" -}}
 {{- end -}}
 {{- $ratelimit := .Values.ratelimit -}}
 {{- if $ratelimit.enabled -}}
 {{- if and (eq $ratelimit.store "memory") (or $ratelimit.autoscaling.enabled (gt (int $ratelimit.replicas) 1) (gt (int $ratelimit.workers) 1)) -}}
 {{- fail "ratelimit.store is memory, so every process would allow the whole limit. Set ratelimit.replicas and ratelimit.workers to 1 and disable ratelimit.autoscaling, or set ratelimit.store to redis." -}}
 {{- end -}}
-{{- if and (eq $ratelimit.store "redis") (not $ratelimit.config.KVSTORE_URL) (not $ratelimit.secret.KVSTORE_URL) (not $ratelimit.existingSecret) -}}
-{{- $_ := required "ratelimit.config.KVSTORE_URL is required, because ratelimit.store is redis. Set it to the host:port of Redis." "" -}}
+{{- $addresses := dict
+  "redis" (list "KVSTORE_URL" "REDIS_URL")
+  "memcache" (list "DISTCACHE_HOST_PORT" "MEMCACHE_HOST_PORT" "DISTCACHE_SRV" "MEMCACHE_SRV") -}}
+{{- if hasKey $addresses $ratelimit.store -}}
+{{- $names := get $addresses $ratelimit.store -}}
+{{- /* The content of an existing Secret is not known here. */ -}}
+{{- $hasAddress := not (empty $ratelimit.existingSecret) -}}
+{{- range $name := $names -}}
+{{- if or (get $ratelimit.config $name) (get $ratelimit.secret $name) -}}
+{{- $hasAddress = true -}}
+{{- end -}}
+{{- end -}}
+{{- if not $hasAddress -}}
+{{- $_ := required (printf "ratelimit.config.%s is required, because ratelimit.store is %s. Set it to the host:port of the store, or put it into ratelimit.existingSecret or ratelimit.secret." (first $names) $ratelimit.store) "" -}}
+{{- end -}}
 {{- end -}}
 {{- if not (or $ratelimit.rules $ratelimit.existingRulesConfigMap) -}}
-{{- $_ := required "ratelimit.rules is required: at least one rule file. To use a ConfigMap of your own, set ratelimit.existingRulesConfigMap." "" -}}
+{{- $_ := required "ratelimit.rules is required: at least one rule file. To use an existing ConfigMap, set ratelimit.existingRulesConfigMap instead." "" -}}
 {{- end -}}
 {{- end -}}
 {{- if and .Values.console.enabled $auth.enabled (not (include "portcullis.secretName" (dict "root" . "component" "console"))) -}}
-{{- $_ := required "console.existingSecret is required: the name of a Secret with PORTCULLIS_AUTH_KEY." "" -}}
+{{- $_ := required "console.existingSecret is required: the name of a Secret with PORTCULLIS_AUTH_KEY. To let the chart create the Secret, set console.secret instead." "" -}}
 {{- end -}}
 {{- end -}}

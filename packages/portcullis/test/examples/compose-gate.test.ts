@@ -76,6 +76,11 @@ test('the services of examples/compose, behind a real Envoy', { timeout: 600_000
     },
   )
 
+  await t.test('the readiness check is reachable only from the internal network', async () => {
+    assert.equal((await fetch(`${gate.url}/auth/v1/ready`)).status, 404)
+    assert.equal((await fetch(`${gate.authUrl}/ready`)).status, 200)
+  })
+
   await t.test(
     'the service key manages users from the internal network, but not from outside',
     async () => {

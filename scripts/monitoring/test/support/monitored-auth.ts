@@ -25,7 +25,7 @@ export async function openBusyAuth(t: TestContext): Promise<MonitoredAuth | unde
   const env = await openProgramEnvironment(t)
   if (!env) return undefined
   const load = createLoad()
-  // Registered first, so that no request is sent to a server that has stopped.
+  // This is registered first, so that the load stops before the server does.
   t.after(load.stop)
   const hook = await openHook(t)
   const port = await findFreePort()
@@ -72,7 +72,7 @@ async function openHook(t: TestContext) {
   }
 }
 
-/** A user who signs in again and again, with the right password and with a wrong one. */
+/** Creates a user who signs in repeatedly, with the right password and with a wrong one. */
 function createLoad() {
   let isStopped = false
   let running: Promise<void> | undefined

@@ -35,8 +35,8 @@ export interface Prometheus {
 export interface PrometheusSettings {
   readonly interval: string
   /**
-   * Whether alerts fire as soon as their condition is true, instead of after the time in `for`, and all groups are
-   * evaluated at the same interval.
+   * Whether the durations in `for` and the intervals of groups are removed from the rules, so that alerts fire as soon
+   * as their condition is true.
    */
   readonly isImmediate: boolean
 }

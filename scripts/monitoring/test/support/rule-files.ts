@@ -37,7 +37,7 @@ export const rules = rulePaths.flatMap((path) => {
 
 export const alerts = rules.flatMap((rule) => (rule.alert ? [{ ...rule, alert: rule.alert }] : []))
 
-/** The alerts that a check of a promtool test expects to fire, for each check. */
+/** For each check in a promtool test: the alerts that must fire. */
 export const expectedAlerts = ruleTestPaths.flatMap((path) => {
   const { tests }: RuleTestFile = parse(readFileSync(path, 'utf8'))
   return tests.flatMap(({ name, promql_expr_test: checks }) =>
