@@ -102,6 +102,7 @@ export const restore: Command = {
     const { url, namespace } = read.config.database
     const write = (line: string) => io.stderr.write(line)
     const log = createLog({ level: 'warning', format: 'text', write })
+    let isLoaded = false
     try {
       const { restoreBackup } = await import('../db/backup/restore-backup.ts')
       await using database = await openDatabaseUrl(url, log)
@@ -110,12 +111,20 @@ export const restore: Command = {
         schema: namespace,
         ...read.config.migrations,
         file: resolve(file),
+        onLoaded() {
+          isLoaded = true
+        },
         onProgress: (message) => io.stderr.write(`${message}\n`),
       })
       io.stdout.write(`restored ${toCount(rows)}\n`)
       return 0
     } catch (error) {
-      io.stderr.write(`Nothing was restored: ${explainFailure(error)}\n`)
+      const reason = explainFailure(error)
+      io.stderr.write(
+        isLoaded
+          ? `The rows were restored, but the tables were not migrated: ${reason}\nFix the cause and run auth migrate.\n`
+          : `Nothing was restored: ${reason}\n`,
+      )
       return 1
     }
   },

@@ -71,7 +71,7 @@ export async function openCommandDatabase(
 
 const scheme = 'embedded://'
 
-/** Returns the folder of `embedded://DIR` as written; undefined for any other URL. */
+/** Returns the absolute path of DIR in `embedded://DIR`; undefined for any other URL. */
 export function parseEmbeddedUrl(url: string): string | undefined {
   if (!url.startsWith(scheme)) return undefined
   const folder = url.slice(scheme.length)

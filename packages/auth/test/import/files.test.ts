@@ -2,7 +2,7 @@
  * @servers postgres-embedded
  */
 import assert from 'node:assert/strict'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { hash } from '@node-rs/bcrypt'
@@ -169,4 +169,32 @@ test('an exported file contains all users, and can be imported into an empty dat
     (await other.signIn({ email: 'user-3@file.example', password: 'user1password' })).status,
     200,
   )
+})
+
+test('an export replaces a file that others can read by one that only its owner can read', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { importFile, env, folder } = opened
+  await importFile('users.jsonl', toLines([{ email: 'ada@file.example' }]))
+  const file = join(folder, 'exported.jsonl')
+  await writeFile(file, 'earlier\n')
+  await chmod(file, 0o644)
+  assert.equal((await runCommand(['export', '--jsonl', file], { env })).code, 0)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  assert.match(await readFile(file, 'utf8'), /^\{"id" ?: ?"[^\n]+ada@file\.example[^\n]+\}\n$/)
+})
+
+test('an export that fails leaves an existing file as it is', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { env, folder } = opened
+  const file = join(folder, 'exported.jsonl')
+  await writeFile(file, 'earlier\n')
+  const failed = await runCommand(['export', '--jsonl', file], {
+    env: { ...env, AUTH_DB_NAMESPACE: 'missing_schema' },
+  })
+  assert.equal(failed.code, 1)
+  assert.match(failed.stderr, /^The export failed: The tables do not exist/)
+  assert.deepEqual(await readdir(folder), ['exported.jsonl'])
+  assert.equal(await readFile(file, 'utf8'), 'earlier\n')
 })

@@ -9,7 +9,7 @@ import { createLog } from '@portcullis/service-kit/log'
 import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
-import { type AdminInput, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
+import { type AdminArguments, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir DIR]
 
@@ -99,7 +99,7 @@ export function createAdmin(version: string): Command {
   return { summary: 'create, delete, ban and list users; revoke sessions', usage, run }
 }
 
-type ParsedArguments = Omit<AdminInput, 'audience' | 'io'> & {
+interface ParsedArguments extends AdminArguments {
   readonly verb: AdminVerb
   readonly places: ConfigPlaces
 }
@@ -129,7 +129,8 @@ function parseAdmin(args: readonly string[]): ParsedArguments | string {
     if (typeof value === 'string') texts.set(option, value)
     else if (value) flags.add(option)
   }
-  return { verb, places: { config, 'config-dir': folder }, positionals, flags, texts }
+  const fault = verb.findFault?.({ positionals, flags, texts })
+  return fault ?? { verb, places: { config, 'config-dir': folder }, positionals, flags, texts }
 }
 
 function parse(args: readonly string[]) {

@@ -28,6 +28,8 @@ export interface RestoreBackupSettings
     'url' | 'schema' | 'waitMs' | 'lockTimeoutMs' | 'onApplied' | 'onProgress'
   > {
   readonly file: string
+  /** Called when all rows are stored. The tables are migrated afterwards. */
+  readonly onLoaded?: () => void
 }
 
 /**
@@ -57,6 +59,7 @@ export async function restoreBackup(
       migrations: own.filter(({ version }) => versions.includes(version)),
     })
     await load(backup, settings)
+    settings.onLoaded?.()
     await migrate(settings)
     await run(url, async (client) => {
       for (const { name } of await listTables(client, schema)) {
@@ -108,7 +111,7 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
     await client.query('begin')
     await client.query(sessionForCopies)
     const known = new Set((await listTables(client, schema)).map(({ name }) => name))
-    // The triggers already wrote counters and audit notices when the rows were new.
+    // The triggers already ran when the rows were first written.
     for (const name of known) {
       await client.query(`alter table ${quote(schema, name)} disable trigger user`)
     }
@@ -194,10 +197,7 @@ export interface Backup {
 /** @throws {Error} if the file is not a backup, is damaged or is truncated. */
 export async function readBackup(file: string): Promise<Backup> {
   const source = createReadStream(file)
-  const unzipped = createGunzip()
-  source.on('error', (error) => unzipped.destroy(error))
-  source.pipe(unzipped)
-  const lines = readLines(unzipped, file)
+  const lines = readLines(unzip(source), file)
   const next = async (): Promise<Buffer> => {
     const { value, done } = await lines.next()
     if (done) throw new Error(`${file} is truncated: the end of the backup is missing.`)
@@ -225,6 +225,25 @@ export async function readBackup(file: string): Promise<Backup> {
       return end
     },
     close: () => source.destroy(),
+  }
+}
+
+async function* unzip(source: Readable): AsyncGenerator<Buffer> {
+  const unzipped = createGunzip()
+  source.on('error', (error) => unzipped.destroy(error))
+  source.pipe(unzipped)
+  let hasBegun = false
+  try {
+    for await (const chunk of unzipped) {
+      hasBegun = true
+      yield chunk
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'Z_BUF_ERROR') throw new Error('it is truncated; copy it again', { cause: error })
+    if (code !== 'Z_DATA_ERROR') throw error
+    const reason = hasBegun ? 'it is damaged; copy it again' : 'it was not written by auth backup'
+    throw new Error(reason, { cause: error })
   }
 }
 

@@ -1,0 +1,63 @@
+import type { Client } from 'pg'
+import { openClient } from '../db/connection/open-client.ts'
+import { ImportError } from './import-error.ts'
+import { identifyDatabase } from './statements/repoint.ts'
+import type { SupabaseUrl } from './supabase/supabase-url.ts'
+
+export interface BothClients {
+  /** A connection to the database of Supabase Auth. */
+  readonly supabase: Client
+  /** A connection to the database of this server. */
+  readonly own: Client
+}
+
+const applicationName = 'portcullis-auth import'
+
+/**
+ * Connects to both databases, and disconnects at the end.
+ * @throws {ImportError} if the database of Supabase Auth cannot be reached.
+ */
+export async function withBothDatabases<Result>(
+  supabaseUrl: SupabaseUrl,
+  ownUrl: string,
+  use: (clients: BothClients) => Promise<Result>,
+): Promise<Result> {
+  const supabase = await openSupabase(supabaseUrl)
+  try {
+    const own = await openClient(ownUrl, applicationName)
+    try {
+      return await use({ supabase, own })
+    } finally {
+      await own.end()
+    }
+  } finally {
+    await supabase.end()
+  }
+}
+
+async function openSupabase({ url, label, option }: SupabaseUrl): Promise<Client> {
+  try {
+    return await openClient(url, applicationName)
+  } catch (error) {
+    throw new ImportError(
+      `The database of Supabase Auth (${label}) cannot be reached (${toText(error)}): check the URL in ${option}, and that ` +
+        'PostgreSQL there accepts connections from this machine.',
+      { cause: error },
+    )
+  }
+}
+
+function toText(error: unknown): string {
+  if (error instanceof AggregateError) return error.errors.map(toText).join('; ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+export async function isSameDatabase({ supabase, own }: BothClients): Promise<boolean> {
+  const [one, other] = await Promise.all(
+    [supabase, own].map(async (client) => {
+      const { rows } = await client.query<{ identity: string }>(identifyDatabase)
+      return rows[0]?.identity
+    }),
+  )
+  return one === other
+}
