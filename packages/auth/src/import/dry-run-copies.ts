@@ -1,6 +1,6 @@
 /**
- * The columns of a table, besides the ID and the time of the last change, on which it depends whether
- * a row is skipped: its user, and the values that must be unique.
+ * By table: the columns, besides the ID and the time of the last change, that decide whether a row is
+ * skipped. These are its user, and the values that must be unique.
  */
 const decisiveColumns: Readonly<Record<string, readonly string[]>> = {
   users: ['email', 'phone', 'is_sso_user'],
@@ -53,6 +53,6 @@ export function copyTables({ schema, tables, has }: CopySettings): string {
       `analyze pg_temp.${name};`,
     ]
   })
-  // With one snapshot, all rows of the other tables have their users.
+  // One snapshot, so that the users of all copied rows are copied too.
   return `begin isolation level repeatable read; ${copies.join('\n')} commit`
 }

@@ -1,3 +1,4 @@
+import { toReason } from '@portcullis/service-kit/reason'
 import type { Client } from 'pg'
 import { openClient } from '../db/connection/open-client.ts'
 import { ImportError } from './import-error.ts'
@@ -40,16 +41,11 @@ async function openSupabase({ url, label, option }: SupabaseUrl): Promise<Client
     return await openClient(url, applicationName)
   } catch (error) {
     throw new ImportError(
-      `The database of Supabase Auth (${label}) cannot be reached (${toText(error)}): check the URL in ${option}, and that ` +
+      `The database of Supabase Auth (${label}) cannot be reached (${toReason(error)}): check the URL in ${option}, and that ` +
         'PostgreSQL there accepts connections from this machine.',
       { cause: error },
     )
   }
-}
-
-function toText(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(toText).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }
 
 export async function isSameDatabase({ supabase, own }: BothClients): Promise<boolean> {

@@ -32,7 +32,7 @@ export interface FileImportSettings {
   readonly onWarning: (message: string) => void
 }
 
-/** All files are one source. It never removes rows, so files complement each other. */
+/** All files are one source, which never removes rows: a later file adds to the earlier ones. */
 const fileSource = 'file'
 
 /**

@@ -31,7 +31,7 @@ export interface ServerKeys extends Disposable {
   ring(name: KeyName): KeyRing
 }
 
-/** How long a new version is not used yet, so that all processes can read it several times. */
+/** The delay before a new version is used, in which every process reads it several times. */
 export const activationMs = 60_000
 const readingMs = 15_000
 

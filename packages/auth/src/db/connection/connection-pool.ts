@@ -9,6 +9,7 @@ import { connectBy, RoutedClient } from './open-client.ts'
 import { type PoolShare, readPoolLimit } from './pool-limit.ts'
 import { Routes } from './routes.ts'
 import type { ConnectionFacts, SessionSettings } from './session-settings.ts'
+import { watchConnections } from './watch-connections.ts'
 
 export interface PoolSettings {
   /** `postgres://…` */
@@ -65,7 +66,7 @@ const defaultPercentage = 50
 const longestWaitMs = 10_000
 /** How long to wait for PostgreSQL to close our connections. */
 const closeTimeoutMs = 2_000
-/** PostgreSQL times out first, so that the connection can be kept. */
+/** How much later the driver times out than PostgreSQL, after whose error the connection can be kept. */
 const graceMs = 1_000
 const defaultLimitIntervalMs = 5_000
 /** How long an idle connection may take to respond to a check. */
@@ -278,22 +279,6 @@ export class ConnectionPool implements AsyncDisposable {
       )
     }
     this.#pool.options.max = this.#limit
-  }
-}
-
-/** @returns a function whose promise resolves when an ended pool has no connections left. */
-function watchConnections(pool: Pool): () => Promise<void> {
-  const closed = Promise.withResolvers<void>()
-  let count = 0
-  pool.on('connect', () => {
-    count += 1
-  })
-  pool.on('remove', () => {
-    count -= 1
-    if (pool.ended && count === 0) closed.resolve()
-  })
-  return async () => {
-    if (count > 0) await closed.promise
   }
 }
 

@@ -11,10 +11,15 @@ export interface PoolShare {
 }
 
 interface ShareRow {
+  /** Connections of PostgreSQL that are not reserved. */
   readonly available: number
+  /** The connection limit of the role or of the database; null if neither has one. */
   readonly most: number | null
+  /** The number of our processes that are connected. */
   readonly processes: number
+  /** The number of these processes that use the same role. */
   readonly of_role: number
+  /** The number of connections of our other processes. */
   readonly others: number
 }
 

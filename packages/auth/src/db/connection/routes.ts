@@ -144,8 +144,8 @@ function refusesOptions(error: unknown): boolean {
 }
 
 /**
- * Whether the connection may succeed without TLS, or with it: TLS itself failed, or PostgreSQL
- * accepts only the other kind (28000). Like libpq, this does not send a wrong password twice.
+ * Whether a connection may succeed if TLS is switched on or off: TLS itself failed, or PostgreSQL
+ * accepts only the other kind of connection (28000). As in libpq, a wrong password is not sent twice.
  */
 function isAboutTls(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code === '28000'

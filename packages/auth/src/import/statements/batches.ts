@@ -78,8 +78,8 @@ export const stageSecrets = `
 
 /**
  * Decides what happens to each staged row. `$1` and `$2` are the first and the last ID of the batch,
- * which keep the joins small. `$3` is the source; it differs from null, so that a row without a source
- * counts as imported from this one.
+ * which keep the joins small. `$3` is the source. A row that was recorded without a source counts as
+ * imported from this one, because its comparison with `$3` is null.
  */
 export function decideOutcomes(table: ImportTable): string {
   const skips = table.skipRules.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
@@ -127,7 +127,7 @@ const claim = (table: ImportTable, present: string) => `
   update {ns}.imported_rows r set source = $1 from ${present} p
   where r.table_name = '${table.name}' and r.id = p.id and r.source is null`
 
-/** The source has all rows whose IDs were copied. */
+/** Claims the rows whose IDs were copied from the source. */
 export const claimRows = (table: ImportTable): string => claim(table, 'pg_temp.import_ids')
 
 export const claimStagedRows = (table: ImportTable): string => claim(table, toStage(table))
