@@ -30,35 +30,33 @@ format of files.
 
 Options:
 ${configHelp}
-  --from URL               the database of Supabase Auth, with a role that owns
-                           its tables:
-                           postgres://user:password@host/db?schema=auth;
-                           default: AUTH_IMPORT_FROM
-  --dry-run                read and check everything, report the result, and
-                           write nothing
-  --since TIME             read only rows that changed at this time or later,
-                           such as 2026-01-31T12:00:00Z; each report contains
-                           the time for the next run
-  --decryption-key ID=KEY  a key that Supabase Auth encrypts columns with;
-                           repeatable; default: the keys in
-                           GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS
-  --accept-newer           read the tables of a later release than 2.196
-  --accept-removals        import even if the source has lost more than a tenth
-                           of its users, and delete them here too
-  --print-sql              if both schemas are in one database: print the SQL
-                           that makes the foreign keys, policies and defaults of
-                           your tables, and your triggers on users, refer to the
-                           schema of this server, and grants your roles the use
-                           of its functions; import nothing
-  --apply-sql              run that SQL in one transaction; import nothing
-  --reverse                with --print-sql or --apply-sql: make them refer to
-                           the schema of Supabase Auth again
-  --jsonl FILE             import users from a file with one JSON object per
-                           line
-  --csv FILE               import users from a CSV file whose first line has the
-                           names of the fields
-  --batch-rows N           rows per transaction; default: ${defaultBatchRows}
-  --json                   print the report as JSON
+  --from URL            the database of Supabase Auth, with a role that owns its
+                        tables: postgres://user:password@host/db?schema=auth;
+                        default: AUTH_IMPORT_FROM
+  --dry-run             read and check everything, report the result, and write
+                        nothing
+  --since TIME          read only rows that changed at this time or later, such
+                        as 2026-01-31T12:00:00Z; each report contains the time
+                        for the next run
+  --decryption-key ID=KEY
+                        a key with which Supabase Auth encrypts columns;
+                        repeatable; default: the keys in
+                        GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS
+  --accept-newer        read the tables of a later release than 2.196
+  --accept-removals     import even if the source has lost more than a tenth of
+                        its users, and delete them here too
+  --print-sql           print the SQL that makes your tables use the schema of
+                        this server, if it is in the same database as that of
+                        Supabase Auth: foreign keys, policies, defaults,
+                        triggers on users and privileges. Import nothing
+  --apply-sql           run that SQL in one transaction. Import nothing
+  --reverse             with --print-sql or --apply-sql: make your tables use
+                        the schema of Supabase Auth again
+  --jsonl FILE          import users from a file with one JSON object per line
+  --csv FILE            import users from a CSV file whose first line has the
+                        names of the fields
+  --batch-rows N        rows per transaction; default: ${defaultBatchRows}
+  --json                print the report as JSON
 
 Exit codes: 0 on success, 1 on failure or if the verification finds differences,
 2 for invalid arguments or an invalid configuration.

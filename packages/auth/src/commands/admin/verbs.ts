@@ -218,7 +218,7 @@ function toRow({ id, email, phone, role, created_at: since }: UserRecord): strin
 const revokesessions: AdminVerb = {
   synopsis: 'ID|EMAIL|--all [--aud AUDIENCE]',
   summary:
-    'sign out all sessions of a user, or of all users with --all; access tokens\nstay valid until they expire',
+    'end all sessions of a user, or with --all those of all users; access\ntokens stay valid until they expire',
   takes: [0, 1],
   options: ['all', 'aud'],
   findFault({ flags, texts, positionals }) {
