@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { createLog, type Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
+import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
@@ -57,11 +58,7 @@ export const exportCommand: Command = {
     }
     const read = readConfig(io, options.values, { isForRunning: true })
     if (read === undefined) return 2
-    const log = createLog({
-      level: 'warning',
-      format: 'text',
-      write: (line) => io.stderr.write(line),
-    })
+    const log = createCommandLog(io, 'warning')
     const progress = createImportProgress(io)
     try {
       if (jsonl !== undefined) return await exportFile(read.config, log, io, jsonl)

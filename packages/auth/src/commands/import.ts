@@ -3,12 +3,13 @@ import { resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import type { Environment } from '@portcullis/service-kit/env'
-import { createLog, type Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import type { ImportReport } from '../import/report.ts'
 import type { FileImportSettings } from '../import/run-file-import.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
+import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
 import { findImportFault, importOptions } from './import-arguments.ts'
 import { createImportProgress } from './import-progress.ts'
@@ -85,11 +86,7 @@ export const importCommand: Command = {
     const read = readConfig(io, values, { isForRunning: true })
     if (read === undefined) return 2
     const { config } = read
-    const log = createLog({
-      level: 'warning',
-      format: 'text',
-      write: (line) => io.stderr.write(line),
-    })
+    const log = createCommandLog(io, 'warning')
     if (isRepoint) {
       const isReverse = values.reverse === true
       return await repoint(config, log, io, { from, isReverse, isApplied })

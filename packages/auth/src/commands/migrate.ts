@@ -1,7 +1,7 @@
 import type { Command } from '@portcullis/service-kit/command'
-import { createLog } from '@portcullis/service-kit/log'
 import { parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { migrate, toGrants } from '../db/migrate/migrate.ts'
+import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl, parseEmbeddedUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
@@ -41,8 +41,7 @@ export const migrateCommand: Command = {
       io.stdout.write(toGrants({ schema: namespace, role, owner: findOwner(url) }))
       return 0
     }
-    const write = (line: string) => io.stderr.write(line)
-    const log = createLog({ level: 'warning', format: 'text', write })
+    const log = createCommandLog(io, 'warning')
     try {
       let repaired = 0
       await using database = await openDatabaseUrl(url, log, { joinsRunning: true })

@@ -56,8 +56,9 @@ export async function openServerKeys(settings: ServerKeysSettings): Promise<Serv
       hasFailed = false
     } catch (error) {
       // The known keys keep working.
-      const reason = toReason(error)
-      if (!hasFailed) log.warning(`New server keys cannot be read at the moment: ${reason}`)
+      if (!hasFailed) {
+        log.warning(`New server keys cannot be read; the known keys stay in use: ${toReason(error)}`)
+      }
       hasFailed = true
     }
   }

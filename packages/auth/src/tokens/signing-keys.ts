@@ -81,7 +81,7 @@ function parseKeys(text: string): ParsedKey[] {
   try {
     list = JSON.parse(text)
   } catch {
-    throw new SettingError('must be JSON')
+    throw new SettingError('must be a JSON array of keys')
   }
   if (!Array.isArray(list)) throw new SettingError('must be a JSON array of keys')
   const parsed = list.map(parseKey)

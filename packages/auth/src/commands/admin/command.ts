@@ -5,7 +5,7 @@ import {
   toVerbFault,
 } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { createLog } from '@portcullis/service-kit/log'
+import { createCommandLog } from '../command-log.ts'
 import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
@@ -63,11 +63,7 @@ export function createAdmin(version: string): Command {
     const read = readConfig(io, places, { isForRunning: true })
     if (read === undefined) return 2
     const { config } = read
-    const log = createLog({
-      level: 'error',
-      format: 'text',
-      write: (line) => io.stderr.write(line),
-    })
+    const log = createCommandLog(io, 'error')
     try {
       // Loaded here, so that a command with invalid arguments ends quickly.
       const { createServices } = await import('../../create-services.ts')

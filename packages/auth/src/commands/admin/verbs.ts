@@ -112,12 +112,13 @@ const createuser: AdminVerb = {
     io.stdout.write(`${user.id}\n`)
     if (!isConfirmed) {
       io.stderr.write(
-        'The email address is not confirmed. Use --confirm to let the user sign in immediately.\n',
+        'The email address is not confirmed, so the user cannot sign in with it yet. To confirm it, send ' +
+          `{"email_confirm": true} to PUT /admin/users/${user.id}; next time, use --confirm.\n`,
       )
     }
     if (flags.has('admin') && !tokens.adminRoles.includes(role ?? '')) {
       io.stderr.write(
-        `The role ${role} cannot use the admin endpoints because AUTH_JWT_ADMIN_ROLES does not include it.\n`,
+        `The role ${role} cannot use the admin endpoints because AUTH_JWT_ADMIN_ROLES does not include it. Add it there.\n`,
       )
     }
   },

@@ -5,9 +5,9 @@ import {
   toVerbFault,
 } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { createLog } from '@portcullis/service-kit/log'
 import type { Config } from '../../config/config.ts'
 import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
+import { createCommandLog } from '../command-log.ts'
 import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { configHelp, configOptions, readConfig } from '../read-config.ts'
@@ -92,8 +92,7 @@ async function runVerb(
   config: Config,
   io: CommandIo,
 ): Promise<number> {
-  const write = (line: string) => io.stderr.write(line)
-  const log = createLog({ level: 'error', format: 'text', write })
+  const log = createCommandLog(io, 'error')
   const { openServerKeys } = await import('../../tokens/server-keys.ts')
   await using database = await openCommandDatabase(config, log)
   const { db } = database

@@ -99,8 +99,8 @@ async function refuseData(
     const what =
       filled.length > 0 ? `rows (in ${filled.join(', ')})` : 'the tables of a later release'
     throw new Error(
-      `The schema "${schema}" contains ${what}, and a backup can only be restored into an empty schema. Name ` +
-        'another folder or database, or rename the schema first: alter schema … rename to …',
+      `The schema "${schema}" contains ${what}, and a backup can only be restored into an empty schema. Set ` +
+        'AUTH_DB_DATABASE_URL to another folder or database, or rename the schema first: alter schema … rename to …',
     )
   })
 }
@@ -118,7 +118,9 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
     const loaded: Record<string, number> = {}
     for await (const { table, rows } of backup.tables()) {
       if (!known.has(table.name)) {
-        throw new Error(`${file} contains a table that no migration creates: ${table.name}`)
+        throw new Error(
+          `${file} is damaged: it contains the table ${table.name}, which no migration creates. Use another backup.`,
+        )
       }
       const columns = table.columns.map((name) => quote(name)).join(', ')
       const stream = client.query(
@@ -131,7 +133,7 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
     for (const [name, count] of Object.entries(expected)) {
       if (loaded[name] !== count) {
         throw new Error(
-          `${file} is damaged: it contains ${loaded[name] ?? 0} of ${count} rows of ${name}.`,
+          `${file} is damaged: it contains ${loaded[name] ?? 0} of ${count} rows of ${name}. Use another backup.`,
         )
       }
     }
@@ -200,7 +202,7 @@ export async function readBackup(file: string): Promise<Backup> {
   const lines = readLines(unzip(source), file)
   const next = async (): Promise<Buffer> => {
     const { value, done } = await lines.next()
-    if (done) throw new Error(`${file} is truncated: the end of the backup is missing.`)
+    if (done) throw new Error(`${file} is truncated; copy it again, or use another backup.`)
     return value
   }
   const header = toHeader(await next(), file)
@@ -228,6 +230,9 @@ export async function readBackup(file: string): Promise<Backup> {
   }
 }
 
+const notABackup =
+  'it was not written by auth backup. Restore a file of pg_dump with pg_restore or psql'
+
 async function* unzip(source: Readable): AsyncGenerator<Buffer> {
   const unzipped = createGunzip()
   source.on('error', (error) => unzipped.destroy(error))
@@ -240,10 +245,10 @@ async function* unzip(source: Readable): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'Z_BUF_ERROR') throw new Error('it is truncated; copy it again', { cause: error })
+    const advice = 'copy it again, or use another backup'
+    if (code === 'Z_BUF_ERROR') throw new Error(`it is truncated; ${advice}`, { cause: error })
     if (code !== 'Z_DATA_ERROR') throw error
-    const reason = hasBegun ? 'it is damaged; copy it again' : 'it was not written by auth backup'
-    throw new Error(reason, { cause: error })
+    throw new Error(hasBegun ? `it is damaged; ${advice}` : notABackup, { cause: error })
   }
 }
 
@@ -254,7 +259,7 @@ function isEndOfRows(line: Buffer): boolean {
 function toHeader(line: Buffer, file: string): BackupHeader {
   const header = parseHeader(line)
   if (header?.format !== formatName) {
-    throw new Error(`${file} was not written by auth backup.`)
+    throw new Error(`${file} cannot be restored: ${notABackup}.`)
   }
   if (header.formatVersion !== formatVersion) {
     throw new Error(

@@ -56,7 +56,8 @@ async function* writeLines(
   const { applied } = await readSchemaState(client, schema)
   if (applied.size === 0) {
     throw new Error(
-      `The schema "${schema}" contains no tables of this server, so there is nothing to back up.`,
+      `The schema "${schema}" contains no tables of this server, so there is nothing to back up: check ` +
+        'AUTH_DB_DATABASE_URL and AUTH_DB_NAMESPACE.',
     )
   }
   const { rows: versions } = await client.query<{ version: string }>(

@@ -143,7 +143,9 @@ function toHosts(
       ? []
       : written.map(({ port }) => port)
   if (ports.length > 1 && ports.length !== names.length) {
-    throw new SettingError(`has ${names.length} hosts and ${ports.length} ports`)
+    throw new SettingError(
+      `has ${names.length} hosts and ${ports.length} ports; write one port for all hosts, or one for each`,
+    )
   }
   return names.map((host, index) => ({
     host: host || undefined,

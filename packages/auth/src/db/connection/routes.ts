@@ -101,7 +101,7 @@ export class Routes {
     if (isWanted) return
     const name = `${route.host.host ?? 'localhost'}:${route.host.port ?? 5432}`
     const kind = isStandby ? 'a standby' : isReadOnly ? 'read-only' : 'the primary'
-    throw new WrongServerError(`${name} is ${kind}, and target_session_attrs is ${session}`)
+    throw new WrongServerError(`${name} is ${kind}, but target_session_attrs is ${session}`)
   }
 
   /** Selects the next route after an error, unless another connection already did. */

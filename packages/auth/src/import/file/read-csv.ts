@@ -74,7 +74,8 @@ async function* readRecords(input: Readable): AsyncGenerator<CsvRecord> {
   }
   if (isQuoted && !isAfterQuote) {
     throw new ImportError(
-      `The record that starts in line ${firstLine} has an opening quote without a closing quote.`,
+      `The record that starts in line ${firstLine} has an opening quote without a closing quote. Add it, or write ` +
+        'a quote inside a value twice.',
     )
   }
   if (value !== '' || values.length > 0) yield end()

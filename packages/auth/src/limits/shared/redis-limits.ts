@@ -214,7 +214,7 @@ const shapes: Readonly<
   },
 }
 
-/** Long enough for a busy Redis, short enough to detect a machine that is gone. */
+/** Long enough for a busy Redis, and short enough to detect an unreachable machine soon. */
 const silenceMs = 5_000
 
 function toConnection({ isEncrypted, username, password }: RedisService) {

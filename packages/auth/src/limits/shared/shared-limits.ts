@@ -112,8 +112,8 @@ const late = new Error('no response in time')
 
 async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
-  // Waits for another turn of the event loop: if this process was busy, the response may have
-  // arrived unread.
+  // If this process was busy, the response may have arrived without being read. It is read in the
+  // turn of the event loop before `setImmediate`.
   const timer = setTimeout(() => setImmediate(() => reject(late)), timeoutMs)
   try {
     return await Promise.race([work, promise])
