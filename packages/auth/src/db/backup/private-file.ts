@@ -3,6 +3,7 @@ import { createWriteStream, type Stats } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Writable } from 'node:stream'
+import { toCode, toReason } from '@portcullis/service-kit/reason'
 
 /**
  * Writes a file that only its owner can read. An existing file is replaced when the new one is
@@ -27,6 +28,10 @@ export async function writePrivateFile(
     await syncToDisk(draft)
     await rename(draft, path)
     await syncToDisk(folder)
+  } catch (error) {
+    // The name of the draft would confuse the operator.
+    if (Object(error).path !== draft) throw error
+    throw new Error(`${path} cannot be written: ${toReason(error)}`, { cause: error })
   } finally {
     await rm(draft, { force: true })
   }
@@ -36,7 +41,7 @@ async function findFile(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    if (toCode(error) === 'ENOENT') return undefined
     throw error
   }
 }

@@ -263,7 +263,7 @@ function readFile(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const place = `${parameter} ${path} in AUTH_DB_DATABASE_URL`
+    const place = `${parameter} ${path} in the database URL`
     throw new Error(`${place} cannot be read: ${toReason(error)}`, { cause: error })
   }
 }

@@ -116,7 +116,7 @@ export class Routes {
   explain(error: unknown): unknown {
     return this.#url.options !== '' && error instanceof Error && refusesOptions(error)
       ? new Error(
-          `The server or pooler rejects the parameter "options" of AUTH_DB_DATABASE_URL (${error.message}): ` +
+          `The server or pooler rejects the parameter "options" of the database URL (${error.message}): ` +
             'remove it from the URL and use ALTER ROLE … SET instead, or configure the pooler to accept it.',
           { cause: error },
         )
