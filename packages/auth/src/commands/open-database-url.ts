@@ -12,8 +12,8 @@ interface DatabaseUrl extends AsyncDisposable {
 
 interface OpenDatabaseUrlOptions {
   /**
-   * Whether to use the PostgreSQL of a server that already runs on the folder; otherwise that is an
-   * error.
+   * Whether to connect to the PostgreSQL of a server that is running on the folder. Otherwise, such
+   * a server is an error.
    */
   readonly joinsRunning?: boolean
 }

@@ -12,7 +12,7 @@ const decisiveColumns: Readonly<Record<string, readonly string[]>> = {
 
 const indexedColumns = ['email', 'phone', 'user_id', 'provider_id', 'credential_id']
 
-/** The schema of the copies, which belong to the connection. */
+/** The schema of the copies. They are temporary tables, which end with the connection. */
 export const copySchema = 'pg_temp'
 
 /** Whether a column is part of the copy of a table. */
@@ -25,7 +25,7 @@ interface CopySettings {
   readonly schema: string
   /** The names of the tables; `users` first. */
   readonly tables: readonly string[]
-  /** Whether a table has a column, because releases of Supabase Auth differ. */
+  /** Whether a table has a column. Releases of Supabase Auth differ. */
   readonly has: (table: string, column: string) => boolean
 }
 

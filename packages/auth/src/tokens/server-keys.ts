@@ -57,7 +57,9 @@ export async function openServerKeys(settings: ServerKeysSettings): Promise<Serv
     } catch (error) {
       // The known keys keep working.
       if (!hasFailed) {
-        log.warning(`New server keys cannot be read; the known keys stay in use: ${toReason(error)}`)
+        log.warning(
+          `New server keys cannot be read; the known keys stay in use: ${toReason(error)}`,
+        )
       }
       hasFailed = true
     }

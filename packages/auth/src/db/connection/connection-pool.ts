@@ -19,8 +19,8 @@ export interface PoolSettings {
   /** Percentage of the connections of PostgreSQL that all our processes together may use. */
   readonly percentage?: number
   /**
-   * Minimum number of processes to share with, because processes that start together do not see
-   * each other yet.
+   * The number of processes that is assumed at least, because processes that start together do not
+   * see each other yet.
    */
   readonly fewestProcesses?: number
   /** How often the limit is updated. */
@@ -66,7 +66,10 @@ const defaultPercentage = 50
 const longestWaitMs = 10_000
 /** How long to wait for PostgreSQL to close our connections. */
 const closeTimeoutMs = 2_000
-/** How much later the driver times out than PostgreSQL, after whose error the connection can be kept. */
+/**
+ * The driver times out this much later than PostgreSQL. A connection can be kept after a timeout of
+ * PostgreSQL, but not after one of the driver.
+ */
 const graceMs = 1_000
 const defaultLimitIntervalMs = 5_000
 /** How long an idle connection may take to respond to a check. */

@@ -229,7 +229,10 @@ export function toSslTries(mode: SslMode, host: string | undefined): readonly bo
   return mode === 'prefer' ? [true, false] : [true]
 }
 
-/** How the certificate of the server is verified, and the client certificate. */
+/**
+ * The options for Node.js: how the server's certificate is verified, and the certificate of the
+ * client.
+ */
 export function toTlsOptions(ssl: SslSettings, host: string | undefined): ConnectionOptions {
   const { rootCertificate, certificate, key, keyPassword } = ssl
   const authorities =

@@ -43,7 +43,8 @@ const readShare = `
 
 /**
  * Returns the maximum number of connections of this process: an equal share per process. Other
- * processes notice a new one at their next update; until then, it uses only what they have left.
+ * processes reduce their share at their next update. Until then, a new process gets only the
+ * connections that they do not use.
  */
 export async function readPoolLimit(
   client: ClientBase,

@@ -14,7 +14,7 @@ export interface Route {
   readonly usesTls: boolean
   /** Whether our settings are sent in the startup message. */
   readonly sendsSettings: boolean
-  /** Whether a server that is only the second choice (`prefer-standby`) is rejected. */
+  /** With `prefer-standby`: whether a server that is not a standby is rejected. */
   readonly requiresPreferred: boolean
 }
 
@@ -34,7 +34,7 @@ interface RoutesSettings {
 
 /**
  * The routes to a database, and which of them worked last. All connections of a process use the
- * same server, and one that rejected TLS or our settings is not tried with them again.
+ * same server. If it rejected TLS or our settings, later connections do not try them again.
  */
 export class Routes {
   readonly #url: ConnectionUrl

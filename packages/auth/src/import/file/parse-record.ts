@@ -154,7 +154,7 @@ function toUuid(value: unknown): string {
   throw new Error('must be a UUID')
 }
 
-/** Accepts a string such as RFC 3339, or milliseconds since 1970. */
+/** Accepts a time such as `2026-01-31T12:00:00Z`, or milliseconds since 1970. */
 function toTime(value: unknown): string {
   const time = new Date(typeof value === 'number' ? value : toText(value))
   if (!Number.isNaN(time.getTime())) return time.toISOString()

@@ -35,7 +35,7 @@ async function* readRecords(input: Readable): AsyncGenerator<CsvRecord> {
   let values: string[] = []
   let value = ''
   let isQuoted = false
-  /** Whether the last character was a quote that ends the value, or is the first of two quotes. */
+  /** Whether the last character was a quote. It ends the value, or is the first of two. */
   let isAfterQuote = false
   let line = 1
   let firstLine = 1

@@ -141,7 +141,10 @@ export const selectIds = (table: ImportTable): string => `select id from {supaba
 
 export const copyIntoIds = 'copy pg_temp.import_ids from stdin'
 
-/** Deletes rows from the source `$1` that it no longer has, unless they were changed here. */
+/**
+ * Deletes rows here that were imported from the source `$1` and that it no longer has, unless they
+ * were changed here.
+ */
 export const deleteGone = (table: ImportTable): string => `
   with gone as (
     delete from {ns}.imported_rows r where r.table_name = '${table.name}' and r.source = $1
@@ -158,7 +161,9 @@ export const deleteGone = (table: ImportTable): string => `
 export const hasImported = `
   select exists (select from {ns}.imported_rows where table_name = $1) as "isThere"`
 
-/** Counts rows that exist here and that no source has claimed, because it does not have them. */
+/**
+ * Counts rows here whose source is still unknown. The import has claimed those that its source has.
+ */
 export const countUnclaimed = (table: ImportTable): string => `
   select count(*)::integer as count from {ns}.imported_rows r
   join {ns}.${table.name} t on t.id = r.id

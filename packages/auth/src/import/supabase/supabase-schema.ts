@@ -19,7 +19,10 @@ export interface SupabaseSchema {
 }
 
 interface ReadSchemaOptions {
-  /** Whether a release that is later than `newest` is accepted. Undefined: it cannot be. */
+  /**
+   * Whether a release that is later than `newest` is accepted. Undefined: the command has no option
+   * for that.
+   */
   readonly acceptsNewer?: boolean
 }
 

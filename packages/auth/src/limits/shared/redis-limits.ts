@@ -27,7 +27,7 @@ export function openRedisLimits(service: RedisService): LimitService {
   const open = () => createRedisClient(service, onError)
   let client = open()
   const toName = (limiter: string, key: string) => `${service.prefix}${limiter}:${key}`
-  /** Replaces an error that the client is offline by the reason why it is. */
+  /** Replaces the error that the client is offline by the reason for it. */
   const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work()

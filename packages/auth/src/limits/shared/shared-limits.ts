@@ -30,7 +30,8 @@ export async function openSharedLimits(
   let retryAtMs = 0
   let changedAtMs = Number.NEGATIVE_INFINITY
 
-  // Responses to calls that were in progress at a change of state say nothing about the new state.
+  // The result of a call that began before the last change of state is ignored: it says nothing
+  // about the new state.
   const change = (calledAtMs: number, toDown: boolean, logChange: () => void) => {
     if (isDown === toDown || calledAtMs < changedAtMs) return
     isDown = toDown
