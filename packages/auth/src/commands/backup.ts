@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command } from '@portcullis/service-kit/command'
-import { createLog } from '@portcullis/service-kit/log'
+import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
@@ -37,8 +37,7 @@ export function createBackup(version: string): Command {
       const read = readConfig(io, options.values, { isForRunning: true })
       if (read === undefined) return 2
       const { url, namespace } = read.config.database
-      const write = (line: string) => io.stderr.write(line)
-      const log = createLog({ level: 'warning', format: 'text', write })
+      const log = createCommandLog(io, 'warning')
       try {
         const file = toFile(target, new Date())
         const { writeBackup } = await import('../db/backup/write-backup.ts')
@@ -100,8 +99,8 @@ export const restore: Command = {
     const read = readConfig(io, options.values)
     if (read === undefined) return 2
     const { url, namespace } = read.config.database
-    const write = (line: string) => io.stderr.write(line)
-    const log = createLog({ level: 'warning', format: 'text', write })
+    const log = createCommandLog(io, 'warning')
+    let isLoaded = false
     try {
       const { restoreBackup } = await import('../db/backup/restore-backup.ts')
       await using database = await openDatabaseUrl(url, log)
@@ -110,12 +109,20 @@ export const restore: Command = {
         schema: namespace,
         ...read.config.migrations,
         file: resolve(file),
+        onLoaded() {
+          isLoaded = true
+        },
         onProgress: (message) => io.stderr.write(`${message}\n`),
       })
       io.stdout.write(`restored ${toCount(rows)}\n`)
       return 0
     } catch (error) {
-      io.stderr.write(`Nothing was restored: ${explainFailure(error)}\n`)
+      const reason = explainFailure(error)
+      io.stderr.write(
+        isLoaded
+          ? `The rows were restored, but the tables were not migrated: ${reason}\nFix the cause and run auth migrate.\n`
+          : `Nothing was restored: ${reason}\n`,
+      )
       return 1
     }
   },

@@ -1,10 +1,10 @@
-import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { createLog, type Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
+import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
@@ -23,7 +23,8 @@ Options:
 ${configHelp}
   --to URL              the database of Supabase Auth, with a role that can
                         write to its tables, and owns those with triggers:
-                        postgres://user:password@host/db?schema=auth
+                        postgres://user:password@host/db?schema=auth;
+                        default: AUTH_EXPORT_TO
   --dry-run             read and check everything, report the result, and write
                         nothing
   --json                print the report as JSON
@@ -48,26 +49,23 @@ export const exportCommand: Command = {
   async run(args, io) {
     const options = readOptions(args, io, 'auth export', { own: ownOptions })
     if (options === undefined) return 2
-    const { to, jsonl, json = false, 'dry-run': isDryRun = false } = options.values
-    if ((to === undefined) === (jsonl === undefined)) {
-      io.stderr.write(
-        toArgumentError('auth export', 'Either --to or --jsonl is required, and not both.'),
-      )
+    const { jsonl, json = false, 'dry-run': isDryRun = false } = options.values
+    const to = options.values.to ?? (jsonl === undefined ? io.env['AUTH_EXPORT_TO'] : undefined)
+    const fault = findFault({ ...options.values, to })
+    if (fault !== undefined) {
+      io.stderr.write(toArgumentError('auth export', fault))
       return 2
     }
     const read = readConfig(io, options.values, { isForRunning: true })
     if (read === undefined) return 2
-    const log = createLog({
-      level: 'warning',
-      format: 'text',
-      write: (line) => io.stderr.write(line),
-    })
+    const log = createCommandLog(io, 'warning')
     const progress = createImportProgress(io)
     try {
       if (jsonl !== undefined) return await exportFile(read.config, log, io, jsonl)
       const { toExportText } = await import('../import/report.ts')
       const report = await exportRows(read.config, log, {
         to: to ?? '',
+        option: options.values.to === undefined ? 'AUTH_EXPORT_TO' : '--to',
         isDryRun,
         onProgress: (at) => progress.show(at),
       })
@@ -82,6 +80,21 @@ export const exportCommand: Command = {
   },
 }
 
+interface ExportValues {
+  readonly to?: string | undefined
+  readonly jsonl?: string | undefined
+  readonly 'dry-run'?: boolean | undefined
+  readonly json?: boolean | undefined
+}
+
+/** Options without effect are refused: with `--dry-run`, no file must be written. */
+function findFault(values: ExportValues): string | undefined {
+  if (!values.to === !values.jsonl) return 'Either --to or --jsonl is required, and not both.'
+  if (!values.jsonl) return undefined
+  const useless = (['dry-run', 'json'] as const).find((name) => values[name])
+  return useless === undefined ? undefined : `--${useless} cannot be used with --jsonl.`
+}
+
 async function exportFile(
   { database }: Config,
   log: Log,
@@ -91,32 +104,32 @@ async function exportFile(
   const { writeJsonl } = await import('../export/write-jsonl.ts')
   const path = resolve(file)
   await using running = await openDatabaseUrl(database.url, log, { joinsRunning: true })
-  // The file contains password hashes.
-  const output = createWriteStream(path, { mode: 0o600 })
-  const count = await writeJsonl({ url: running.url, schema: database.namespace, output })
+  const count = await writeJsonl({ url: running.url, schema: database.namespace, file: path })
   io.stdout.write(`${path}: ${count} users\n`)
   return 0
 }
 
 interface ExportOptions {
   readonly to: string
+  /** The option or the variable that has the URL, for messages. */
+  readonly option: string
   readonly isDryRun: boolean
   readonly onProgress: ImportSettings['onProgress']
 }
 
-async function exportRows(config: Config, log: Log, { to, ...options }: ExportOptions) {
+async function exportRows(config: Config, log: Log, { to, option, ...options }: ExportOptions) {
   const { runExport } = await import('../export/run-export.ts')
   const { parseSupabaseUrl } = await import('../import/supabase/supabase-url.ts')
   const { openServerKeys } = await import('../tokens/server-keys.ts')
   const { createSecretBox } = await import('../tokens/secret-box.ts')
   const { url, namespace: schema } = config.database
-  const source = parseSupabaseUrl(to, '--to')
+  const target = parseSupabaseUrl(to, option)
   await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
   await using database = await openCommandDatabase(config, log)
   using keys = await openServerKeys({ db: database.db, secrets: config.secrets, log })
   return await runExport({
     ...options,
-    to: source,
+    to: target,
     from: { url: running.url, schema },
     factorSecrets: createSecretBox(keys.ring('factor_secrets')),
     onWarning: (message) => log.warning(message),

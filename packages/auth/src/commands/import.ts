@@ -3,13 +3,15 @@ import { resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import type { Environment } from '@portcullis/service-kit/env'
-import { createLog, type Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import type { ImportReport } from '../import/report.ts'
 import type { FileImportSettings } from '../import/run-file-import.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
+import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
+import { findImportFault, importOptions } from './import-arguments.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
@@ -29,61 +31,43 @@ format of files.
 
 Options:
 ${configHelp}
-  --from URL               the database of Supabase Auth, with a role that owns
-                           its tables:
-                           postgres://user:password@host/db?schema=auth;
-                           default: AUTH_IMPORT_FROM
-  --dry-run                read and check everything, report the result, and
-                           write nothing
-  --since TIME             read only rows that changed at this time or later,
-                           such as 2026-01-31T12:00:00Z; each report contains
-                           the time for the next run
-  --decryption-key ID=KEY  a key that Supabase Auth encrypts columns with;
-                           repeatable; default: the keys in
-                           GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS
-  --accept-newer           read the tables of a later release than 2.196
-  --accept-removals        import even if the source has lost more than a tenth
-                           of its users, and delete them here too
-  --print-sql              if both schemas are in one database: print the SQL
-                           that makes the foreign keys, policies and defaults of
-                           your tables, and your triggers on users, refer to the
-                           schema of this server, and grants your roles the use
-                           of its functions; import nothing
-  --apply-sql              run that SQL in one transaction; import nothing
-  --reverse                with --print-sql or --apply-sql: make them refer to
-                           the schema of Supabase Auth again
-  --jsonl FILE             import users from a file with one JSON object per
-                           line
-  --csv FILE               import users from a CSV file whose first line has the
-                           names of the fields
-  --batch-rows N           rows per transaction; default: ${defaultBatchRows}
-  --json                   print the report as JSON
+  --from URL            the database of Supabase Auth, with a role that owns its
+                        tables: postgres://user:password@host/db?schema=auth;
+                        default: AUTH_IMPORT_FROM
+  --dry-run             read and check everything, report the result, and write
+                        nothing
+  --since TIME          read only rows that changed at this time or later, such
+                        as 2026-01-31T12:00:00Z; each report contains the time
+                        for the next run
+  --decryption-key ID=KEY
+                        a key with which Supabase Auth encrypts columns;
+                        repeatable; default: the keys in
+                        GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS
+  --accept-newer        read the tables of a later release than 2.196
+  --accept-removals     import even if the source has lost more than a tenth of
+                        its users, and delete them here too
+  --print-sql           print the SQL that makes your tables use the schema of
+                        this server, if it is in the same database as that of
+                        Supabase Auth: foreign keys, policies, defaults,
+                        triggers on users and privileges. Import nothing
+  --apply-sql           run that SQL in one transaction. Import nothing
+  --reverse             with --print-sql or --apply-sql: make your tables use
+                        the schema of Supabase Auth again
+  --jsonl FILE          import users from a file with one JSON object per line
+  --csv FILE            import users from a CSV file whose first line has the
+                        names of the fields
+  --batch-rows N        rows per transaction; default: ${defaultBatchRows}
+  --json                print the report as JSON
 
 Exit codes: 0 on success, 1 on failure or if the verification finds differences,
 2 for invalid arguments or an invalid configuration.
 `
 
-const ownOptions = {
-  from: { type: 'string' },
-  'dry-run': { type: 'boolean' },
-  since: { type: 'string' },
-  'decryption-key': { type: 'string', multiple: true },
-  'accept-newer': { type: 'boolean' },
-  'accept-removals': { type: 'boolean' },
-  'print-sql': { type: 'boolean' },
-  'apply-sql': { type: 'boolean' },
-  reverse: { type: 'boolean' },
-  jsonl: { type: 'string' },
-  csv: { type: 'string' },
-  'batch-rows': { type: 'string' },
-  json: { type: 'boolean' },
-} as const
-
 export const importCommand: Command = {
   summary: 'copy users and sessions from Supabase Auth, or users from a file',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, 'auth import', { own: ownOptions })
+    const options = readOptions(args, io, 'auth import', { own: importOptions })
     if (options === undefined) return 2
     const { values } = options
     const { jsonl, csv } = values
@@ -92,23 +76,17 @@ export const importCommand: Command = {
     const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
     const isApplied = values['apply-sql'] === true
     const isRepoint = isApplied || values['print-sql'] === true
-    const fault =
-      values.reverse && !isRepoint
-        ? '--reverse needs --print-sql or --apply-sql.'
-        : findArgumentFault([url, jsonl, csv], since, batchRows)
+    const fault = findImportFault(values, url, since, batchRows)
     if (fault !== undefined) {
       io.stderr.write(toArgumentError('auth import', fault))
       return 2
     }
-    const from = url ?? ''
+    const option = values.from === undefined ? 'AUTH_IMPORT_FROM' : '--from'
+    const from = { text: url ?? '', option }
     const read = readConfig(io, values, { isForRunning: true })
     if (read === undefined) return 2
     const { config } = read
-    const log = createLog({
-      level: 'warning',
-      format: 'text',
-      write: (line) => io.stderr.write(line),
-    })
+    const log = createCommandLog(io, 'warning')
     if (isRepoint) {
       const isReverse = values.reverse === true
       return await repoint(config, log, io, { from, isReverse, isApplied })
@@ -140,21 +118,6 @@ export const importCommand: Command = {
   },
 }
 
-function findArgumentFault(
-  sources: readonly (string | undefined)[],
-  since: Date | undefined,
-  batchRows: number,
-): string | undefined {
-  const count = sources.filter((source) => source).length
-  if (count === 0) return 'One of --from, --jsonl and --csv is required.'
-  if (count > 1) return 'Only one of --from, --jsonl and --csv can be used.'
-  if (since !== undefined && Number.isNaN(since.getTime())) {
-    return '--since must be a time such as 2026-01-31T12:00:00Z.'
-  }
-  const isSize = Number.isInteger(batchRows) && batchRows > 0 && batchRows <= 1_000_000
-  return isSize ? undefined : '--batch-rows must be a number from 1 to 1000000.'
-}
-
 type Run = (onProgress: ImportSettings['onProgress']) => Promise<ImportReport>
 
 async function printReport(io: CommandIo, isJson: boolean, run: Run): Promise<number> {
@@ -172,8 +135,14 @@ async function printReport(io: CommandIo, isJson: boolean, run: Run): Promise<nu
   }
 }
 
+/** The URL of the database of Supabase Auth, and the option or variable that has it. */
+interface SourceArgument {
+  readonly text: string
+  readonly option: string
+}
+
 interface RepointOptions {
-  readonly from: string
+  readonly from: SourceArgument
   readonly isReverse: boolean
   readonly isApplied: boolean
 }
@@ -191,7 +160,11 @@ async function repoint(
     const { url, namespace: schema } = config.database
     await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
     const to = { url: running.url, schema }
-    const result = await runRepoint({ ...options, from: parseSupabaseUrl(from), to })
+    const result = await runRepoint({
+      ...options,
+      from: parseSupabaseUrl(from.text, from.option),
+      to,
+    })
     io.stdout.write(toRepointText(result.plan, result.settings))
     if (options.isApplied) io.stderr.write('The SQL above was applied.\n')
     return 0
@@ -231,7 +204,7 @@ async function importFile(config: Config, log: Log, options: FileOptions): Promi
 }
 
 interface ImportOptions extends Omit<ImportSettings, 'from' | 'to' | 'tools' | 'audiences'> {
-  readonly from: string
+  readonly from: SourceArgument
   readonly keys: readonly string[]
 }
 
@@ -248,7 +221,7 @@ async function importRows(
   )
   const { createSessionKeyBox } = await import('../features/sessions/imported-tokens.ts')
   const { createSecretBox } = await import('../tokens/secret-box.ts')
-  const source = parseSupabaseUrl(from)
+  const source = parseSupabaseUrl(from.text, from.option)
   const decryption = createFieldDecryption(parseDecryptionKeys(keys))
   const { url, namespace: schema } = config.database
   await using running = await openDatabaseUrl(url, log, { joinsRunning: true })

@@ -1,8 +1,9 @@
 import type { Command } from '@portcullis/service-kit/command'
-import { createLog } from '@portcullis/service-kit/log'
+import { parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { migrate, toGrants } from '../db/migrate/migrate.ts'
+import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
-import { openDatabaseUrl } from './open-database-url.ts'
+import { openDatabaseUrl, parseEmbeddedUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 
 const usage = `Usage: auth migrate [OPTION…]
@@ -37,11 +38,10 @@ export const migrateCommand: Command = {
     const { url, namespace } = read.config.database
     const role = options.values['print-grants']
     if (role !== undefined) {
-      io.stdout.write(toGrants({ schema: namespace, role, owner: findUser(url) }))
+      io.stdout.write(toGrants({ schema: namespace, role, owner: findOwner(url) }))
       return 0
     }
-    const write = (line: string) => io.stderr.write(line)
-    const log = createLog({ level: 'warning', format: 'text', write })
+    const log = createCommandLog(io, 'warning')
     try {
       let repaired = 0
       await using database = await openDatabaseUrl(url, log, { joinsRunning: true })
@@ -67,7 +67,6 @@ export const migrateCommand: Command = {
 }
 
 /** The user of the URL owns the objects that migrations create. */
-function findUser(url: string): string | undefined {
-  const [, user] = /^postgres(?:ql)?:\/\/([^:@/?]+)(?::[^@/?]*)?@/.exec(url) ?? []
-  return user === undefined ? undefined : decodeURIComponent(user)
+function findOwner(url: string): string | undefined {
+  return parseEmbeddedUrl(url) === undefined ? parseConnectionUrl(url).user : undefined
 }

@@ -12,8 +12,8 @@ interface DatabaseUrl extends AsyncDisposable {
 
 interface OpenDatabaseUrlOptions {
   /**
-   * Whether to use the PostgreSQL of a server that already runs on the folder; otherwise that is an
-   * error.
+   * Whether to connect to the PostgreSQL of a server that is running on the folder. Otherwise, such
+   * a server is an error.
    */
   readonly joinsRunning?: boolean
 }
@@ -71,7 +71,7 @@ export async function openCommandDatabase(
 
 const scheme = 'embedded://'
 
-/** Returns the folder of `embedded://DIR` as written; undefined for any other URL. */
+/** Returns the absolute path of DIR in `embedded://DIR`; undefined for any other URL. */
 export function parseEmbeddedUrl(url: string): string | undefined {
   if (!url.startsWith(scheme)) return undefined
   const folder = url.slice(scheme.length)

@@ -34,7 +34,7 @@ export function readConfig(
 ): Omit<LoadedConfig, 'faults'> | undefined {
   let loaded: LoadedConfig
   try {
-    const upFile = isForRunning && hasNone(env, places) ? findUpFile() : undefined
+    const upFile = isForRunning && isUnconfigured(env, places) ? findUpFile() : undefined
     if (upFile !== undefined) {
       stderr.write(`Using the configuration of portcullis up (${upFile}).\n`)
     }
@@ -138,7 +138,7 @@ function isOwn(path: string): boolean {
  */
 const ownVariables = /^(?:AUTH_|GOTRUE_)?(?:(?:DB_)?DATABASE_URL|SITE_URL|JWT_SECRET)$/
 
-function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
+function isUnconfigured(env: CommandIo['env'], places: ConfigPlaces): boolean {
   if (places.config !== undefined || places['config-dir'] !== undefined) return false
   const inFile = readFiles({}).flatMap(({ content }) => Object.keys(content.variables))
   return ![...Object.keys(env), ...inFile].some((name) => ownVariables.test(name))

@@ -123,7 +123,7 @@ arguments or an invalid configuration.
   }
 }
 
-/** How much longer than their own shutdown limit workers get before they are killed. */
+/** Workers are killed this much later than their own shutdown limit. */
 const workerMarginMs = 7_000
 
 type Apply = (config: Config) => Promise<void>

@@ -64,9 +64,9 @@ export const api = {
       'AUTH_COMPAT_MODE',
       compatModes,
       'auto',
-      'Which behaviour to use where the original Auth API and current Supabase Auth differ: ' +
-        'always the former (specification), always the latter (upstream), or the latter if the request ' +
-        'has the header X-Supabase-Api-Version (auto)',
+      "Which behaviour requests get where this server's own API differs from that of Supabase Auth: its own " +
+        '(specification), that of Supabase Auth (upstream), or that of Supabase Auth only with the header ' +
+        'X-Supabase-Api-Version (auto)',
       { defaultText: 'upstream if any GOTRUE_ variable is set, otherwise auto' },
     ),
     drainTimeoutMs: duration(

@@ -21,8 +21,7 @@ export const reloading = {
     pollerEnabled: boolean(
       'AUTH_RELOADING_POLLER_ENABLED',
       false,
-      'Whether the files are read periodically, where the file system does not report changes or with ' +
-        'AUTH_RELOADING_NOTIFY_ENABLED=false',
+      'Whether the files are also read periodically, for file systems that do not report changes',
       // GoTrue does not separate these two words.
       { aliases: ['AUTH_RELOADING_POLLERENABLED', 'GOTRUE_RELOADING_POLLERENABLED'] },
     ),

@@ -9,15 +9,15 @@ interface Waiting {
 }
 
 /**
- * A longer batch would keep one process of PostgreSQL busy while others are idle, and saves hardly
- * more: a sixteenth of a round trip is left of each.
+ * A longer batch would keep one process of PostgreSQL busy while others are idle. It would save hardly
+ * more: with 16 requests, each of them already costs only a sixteenth of a round trip.
  */
 const longestBatch = 16
 
 /**
  * Answers requests that arrive together with one execution of their statement, because a round trip
  * to PostgreSQL costs more than what these statements do. No request waits for others to arrive: a
- * batch consists of those whose data was already there when the event loop looked.
+ * batch consists of the requests whose data the event loop has read in the same turn.
  */
 export class Batches {
   readonly #execute: Execute

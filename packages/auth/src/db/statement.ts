@@ -75,7 +75,7 @@ export function object<V extends object>(): ObjectParameter<V> {
 /**
  * The statement answers several requests at once: `$1`, `$2` and so on are arrays, in which each
  * request has the same place. Each row has that place, from 1, in the column `position`. Use it for
- * frequent statements that only read, with values that cannot fail: an error is one of all requests.
+ * frequent statements that only read, with values that cannot fail: an error fails the whole batch.
  */
 export function batch<const Name extends string>(names: readonly Name[]): BatchParameters<Name> {
   return { kind: 'batch', names }

@@ -10,7 +10,7 @@ import { quote, withSchema } from '../db/statement.ts'
 import { readDatabaseIdentity } from '../import/database-identity.ts'
 import { copySchema, copyTables, isCopied } from '../import/dry-run-copies.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
-import { type BothClients, withBoth } from '../import/open-both.ts'
+import { type BothClients, withBothDatabases } from '../import/open-both-databases.ts'
 import {
   addOutcomes,
   createTableReport,
@@ -46,9 +46,9 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
   const { to, from, isDryRun, onWarning } = settings
   const startedAt = performance.now()
   await checkSchema({ ...from, log: { warning: onWarning } })
-  return await withBoth(to, from.url, async (clients) => {
+  return await withBothDatabases(to, from.url, async (clients) => {
     const { supabase, own } = clients
-    const schema = await readSupabaseSchema(supabase, to, { acceptsNewer: false })
+    const schema = await readSupabaseSchema(supabase, to, {})
     const tables = exportTables.filter(({ name }) => schema.hasTable(name))
     const names = tables.map(({ name }) => name)
     const triggers = await openTriggerGuard(supabase, to, names)

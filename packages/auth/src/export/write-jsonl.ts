@@ -1,5 +1,5 @@
-import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { writePrivateFile } from '../db/backup/private-file.ts'
 import { openClient } from '../db/connection/open-client.ts'
 import { nilId } from '../db/nil-id.ts'
 import { withSchema } from '../db/statement.ts'
@@ -8,7 +8,7 @@ import { selectUserRecords } from './statements/supabase.ts'
 export interface WriteJsonlSettings {
   readonly url: string
   readonly schema: string
-  readonly output: Writable
+  readonly file: string
 }
 
 /**
@@ -16,7 +16,7 @@ export interface WriteJsonlSettings {
  * read from one snapshot.
  * @returns the number of users.
  */
-export async function writeJsonl({ url, schema, output }: WriteJsonlSettings): Promise<number> {
+export async function writeJsonl({ url, schema, file }: WriteJsonlSettings): Promise<number> {
   const client = await openClient(url, 'portcullis-auth export')
   let count = 0
   const text = withSchema(selectUserRecords, schema)
@@ -34,8 +34,11 @@ export async function writeJsonl({ url, schema, output }: WriteJsonlSettings): P
   try {
     await client.query('begin transaction isolation level repeatable read, read only')
     await client.query(`set local timezone = 'UTC'`)
-    await pipeline(lines, output)
-    await client.query('commit')
+    // Private, because it contains password hashes.
+    await writePrivateFile(file, async (output) => {
+      await pipeline(lines, output)
+      await client.query('commit')
+    })
     return count
   } finally {
     await client.end()

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import {
-  mayReadSystemIdentifier,
+  canReadSystemIdentifier,
   readDatabaseName,
   readSystemIdentifier,
 } from './statements/source.ts'
@@ -13,7 +13,7 @@ import type { SupabaseUrl } from './supabase/supabase-url.ts'
  */
 export async function readDatabaseIdentity(client: Client, from: SupabaseUrl): Promise<string> {
   const { rows: names } = await client.query<{ name: string }>(readDatabaseName)
-  const { rows: allowed } = await client.query<{ isAllowed: boolean }>(mayReadSystemIdentifier)
+  const { rows: allowed } = await client.query<{ isAllowed: boolean }>(canReadSystemIdentifier)
   const server = allowed[0]?.isAllowed === true ? await readServerIdentity(client) : from.server
   return JSON.stringify({ server, database: names[0]?.name, schema: from.schema })
 }

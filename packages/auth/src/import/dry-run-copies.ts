@@ -1,6 +1,6 @@
 /**
- * The columns of a table, besides the ID and the time of the last change, on which it depends whether
- * a row is skipped: its user, and the values that must be unique.
+ * By table: the columns, besides the ID and the time of the last change, that decide whether a row is
+ * skipped. These are its user, and the values that must be unique.
  */
 const decisiveColumns: Readonly<Record<string, readonly string[]>> = {
   users: ['email', 'phone', 'is_sso_user'],
@@ -12,7 +12,7 @@ const decisiveColumns: Readonly<Record<string, readonly string[]>> = {
 
 const indexedColumns = ['email', 'phone', 'user_id', 'provider_id', 'credential_id']
 
-/** The schema of the copies, which belong to the connection. */
+/** The schema of the copies. They are temporary tables, which end with the connection. */
 export const copySchema = 'pg_temp'
 
 /** Whether a column is part of the copy of a table. */
@@ -25,7 +25,7 @@ interface CopySettings {
   readonly schema: string
   /** The names of the tables; `users` first. */
   readonly tables: readonly string[]
-  /** Whether a table has a column, because releases of Supabase Auth differ. */
+  /** Whether a table has a column. Releases of Supabase Auth differ. */
   readonly has: (table: string, column: string) => boolean
 }
 
@@ -53,6 +53,6 @@ export function copyTables({ schema, tables, has }: CopySettings): string {
       `analyze pg_temp.${name};`,
     ]
   })
-  // With one snapshot, all rows of the other tables have their users.
+  // One snapshot, so that the users of all copied rows are copied too.
   return `begin isolation level repeatable read; ${copies.join('\n')} commit`
 }

@@ -6,15 +6,15 @@ export interface ImportSettings {
   readonly to: { readonly url: string; readonly schema: string }
   readonly tools: SecretTools
   readonly isDryRun: boolean
-  /** If set, only rows that changed at this time, shortly before or later are read. */
+  /** If set, only rows that have changed since shortly before this time are read. */
   readonly since: Date | undefined
   /** The audiences of this server, the default one first. */
   readonly audiences: readonly string[]
   /** Rows per transaction. */
   readonly batchRows: number
-  /** Whether a release of Supabase Auth is read that is later than the known ones. */
+  /** Whether the tables of a later release of Supabase Auth than the tested ones are read. */
   readonly acceptsNewer: boolean
-  /** Whether rows are deleted even if the source has lost many users. */
+  /** Whether to continue, and delete users here, if the source has lost many users. */
   readonly acceptsRemovals: boolean
   readonly onProgress: (progress: ImportProgress) => void
   readonly onWarning: (message: string) => void

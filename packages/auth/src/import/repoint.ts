@@ -78,7 +78,7 @@ export async function planRepointing(
   }
 }
 
-/** Without these privileges, policies fail that call the functions in the new schema. */
+/** Without these privileges, policies that call the functions in the new schema would fail. */
 async function listGrants(client: Client, { from, to }: RepointSettings): Promise<string[]> {
   const { rows } = await client.query<{ statement: string }>(findGrants, [from, to, claimFunctions])
   return rows.map(({ statement }) => statement)

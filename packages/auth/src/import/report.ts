@@ -147,10 +147,10 @@ function toExamples(examples: readonly string[], count: number): string {
 function toNotImportedLines(notImported: Readonly<Record<string, number>>): readonly string[] {
   const names = Object.entries(notImported).map(([table, count]) => `${table} (${count})`)
   if (names.length === 0) return []
-  return [
-    `Not imported: ${names.join(', ')}. Links and codes that were sent before the move stop working; ` +
-      'users request new ones.',
-  ]
+  const hasLinks = 'one_time_tokens' in notImported || 'flow_state' in notImported
+  const effect =
+    ' Links and codes that were sent before the move stop working; users request new ones.'
+  return [`Not imported: ${names.join(', ')}.${hasLinks ? effect : ''}`]
 }
 
 function toVerificationLines(verification: Verification | undefined): readonly string[] {

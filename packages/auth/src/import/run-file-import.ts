@@ -16,6 +16,7 @@ import { addOutcomes, createTableReport, type ImportReport, type TableReport } f
 import { claimStagedRows, stageRecords } from './statements/batches.ts'
 import { identities } from './statements/identities.ts'
 import type { ImportTable } from './statements/import-table.ts'
+import { addSeen, createSeen, findSeen } from './statements/seen-records.ts'
 import { users } from './statements/users.ts'
 import { TargetWriter } from './target-writer.ts'
 
@@ -32,7 +33,7 @@ export interface FileImportSettings {
   readonly onWarning: (message: string) => void
 }
 
-/** All files are one source. It never removes rows, so files complement each other. */
+/** All files are one source, which never removes rows: a later file adds to the earlier ones. */
 const fileSource = 'file'
 
 /**
@@ -48,6 +49,7 @@ export async function runFileImport(settings: FileImportSettings): Promise<Impor
   try {
     const writer = new TargetWriter(target, { schema: to.schema, source: fileSource, isDryRun })
     await writer.open([users, identities])
+    await writer.run(createSeen)
     const reports = await importRecords(settings, writer)
     return {
       source: file,
@@ -65,6 +67,11 @@ export async function runFileImport(settings: FileImportSettings): Promise<Impor
   }
 }
 
+interface LocatedUser extends FileUser {
+  readonly line: number
+}
+
+/** Imports the first of several records for one user, even if they are in different batches. */
 async function importRecords(
   settings: FileImportSettings,
   writer: TargetWriter,
@@ -72,11 +79,17 @@ async function importRecords(
   const { defaults, checks, batchRows, onProgress } = settings
   const userReport = createTableReport(users.name, users.label, 0)
   const identityReport = createTableReport(identities.name, identities.label, 0)
-  let batch = new Map<string, FileUser>()
+  let batch = new Map<string, LocatedUser>()
   const skip = (outcome: string, example: string) =>
     addOutcomes(userReport, [{ outcome, count: 1, examples: [example] }])
   const flush = async () => {
+    const { rows: seen } = await writer.run<{ id: string }>(findSeen, [[...batch.keys()]])
+    for (const { id } of seen) {
+      skip('duplicate record', `line ${batch.get(id)?.line}`)
+      batch.delete(id)
+    }
     const fileUsers = [...batch.values()]
+    await writer.run(addSeen, [[...batch.keys()]])
     batch = new Map()
     const userRows = fileUsers.map(({ user }) => user)
     const identityRows = fileUsers.flatMap((each) => each.identities)
@@ -94,7 +107,7 @@ async function importRecords(
     }
     const id = String(parsed.user['id'])
     if (batch.has(id)) skip('duplicate record', `line ${record.line}`)
-    else batch.set(id, parsed)
+    else batch.set(id, { ...parsed, line: record.line })
     if (batch.size >= batchRows) await flush()
   }
   await flush()

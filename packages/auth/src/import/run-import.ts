@@ -7,7 +7,7 @@ import { checkSchema } from '../db/schema/check-schema.ts'
 import { readDatabaseIdentity } from './database-identity.ts'
 import { ImportError } from './import-error.ts'
 import type { ImportSettings } from './import-settings.ts'
-import { withBoth } from './open-both.ts'
+import { withBothDatabases } from './open-both-databases.ts'
 import type { ImportReport, TableReport, Verification } from './report.ts'
 import * as batches from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
@@ -23,6 +23,7 @@ import {
   tablesNotImported,
 } from './statements/source.ts'
 import { readSupabaseSchema, type SupabaseSchema } from './supabase/supabase-schema.ts'
+import type { SupabaseUrl } from './supabase/supabase-url.ts'
 import { TableImporter } from './table-importer.ts'
 import { TargetWriter } from './target-writer.ts'
 import { verifyImport } from './verify-import.ts'
@@ -36,8 +37,8 @@ import { verifyImport } from './verify-import.ts'
 export async function runImport(settings: ImportSettings): Promise<ImportReport> {
   const { from, to, isDryRun, onWarning } = settings
   await checkSchema({ ...to, log: { warning: onWarning } })
-  return await withBoth(from, to.url, async ({ supabase: source, own }) => {
-    const schema = await explainPrivileges(() => beginSource(source, settings))
+  return await withBothDatabases(from, to.url, async ({ supabase: source, own }) => {
+    const schema = await explainPrivileges(from, () => beginSource(source, settings))
     const identity = await readDatabaseIdentity(source, from)
     const writer = new TargetWriter(own, { schema: to.schema, source: identity, isDryRun })
     return await new Import(settings, source, schema, writer).run()
@@ -57,13 +58,16 @@ async function beginSource(source: Client, settings: ImportSettings): Promise<Su
 }
 
 /** @throws {ImportError} with advice if the role lacks a privilege. */
-async function explainPrivileges<Result>(read: () => Promise<Result>): Promise<Result> {
+async function explainPrivileges<Result>(
+  { option }: SupabaseUrl,
+  read: () => Promise<Result>,
+): Promise<Result> {
   try {
     return await read()
   } catch (error) {
     if (toCode(error) !== '42501') throw error
     throw new ImportError(
-      `The role in --from cannot read all rows of the source (${toReason(error)}): use the role that owns the ` +
+      `The role in ${option} cannot read all rows of the source (${toReason(error)}): use the role that owns the ` +
         'tables, such as supabase_auth_admin or postgres.',
       { cause: error },
     )
@@ -101,7 +105,7 @@ class Import {
     await this.#writer.open(tables)
     const counts = new Map<string, number>()
     for (const { name } of tables) counts.set(name, await this.#count(name))
-    const notImported = await explainPrivileges(() => this.#countNotImported())
+    const notImported = await explainPrivileges(from, () => this.#countNotImported())
     await this.#warnOfAudiences()
     await this.#refuseLostUsers(counts.get('users') ?? 0)
     const { rows } = await this.#source.query<{ time: string }>(readClock)
@@ -141,7 +145,7 @@ class Import {
     return rows[0]?.count ?? 0
   }
 
-  /** A sign-in looks a user up by address and audience, so it fails if the audience differs. */
+  /** A sign-in finds only users of the audience that the request names. */
   async #warnOfAudiences(): Promise<void> {
     const { audiences, onWarning } = this.#settings
     const { rows } = await this.#source.query<{ audience: string; count: number }>(
@@ -150,8 +154,8 @@ class Import {
     for (const { audience, count } of rows) {
       if (audiences.includes(audience)) continue
       onWarning(
-        `${count} users have the audience "${audience}", but AUTH_JWT_AUD is "${audiences[0] ?? ''}". They can sign in ` +
-          `only with AUTH_JWT_AUD=${audience}`,
+        `${count} users have the audience "${audience}", which this server does not accept, so they cannot sign in: ` +
+          `set AUTH_JWT_AUD=${audience}, or add it to AUTH_JWT_ALLOWED_AUDIENCES`,
       )
     }
   }
@@ -163,9 +167,10 @@ class Import {
       this.#writer.source,
     ])
     const imported = rows[0]?.count ?? 0
-    if (this.#settings.acceptsRemovals || inSource >= imported * leastShare) return
+    const { from, acceptsRemovals } = this.#settings
+    if (acceptsRemovals || inSource >= imported * leastShare) return
     throw new ImportError(
-      `The source has ${inSource} users, but ${imported} were imported from it earlier. Check that --from names the right ` +
+      `The source has ${inSource} users, but ${imported} were imported from it earlier. Check that ${from.option} names the right ` +
         'database. If so many users were really deleted there, pass --accept-removals, and they are deleted here too.',
     )
   }

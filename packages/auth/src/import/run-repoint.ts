@@ -1,6 +1,6 @@
 import { toCode, toReason } from '@portcullis/service-kit/reason'
 import { ImportError } from './import-error.ts'
-import { isSameDatabase, withBoth } from './open-both.ts'
+import { isSameDatabase, withBothDatabases } from './open-both-databases.ts'
 import {
   applyRepointing,
   planRepointing,
@@ -29,7 +29,7 @@ export interface RepointResult {
  */
 export async function runRepoint(settings: RunRepointSettings): Promise<RepointResult> {
   const { from, to, isReverse, isApplied } = settings
-  return await withBoth(from, to.url, async (clients) => {
+  return await withBothDatabases(from, to.url, async (clients) => {
     if (!(await isSameDatabase(clients))) {
       throw new ImportError(
         'The schemas are in different databases, so foreign keys and policies in one cannot refer to ' +

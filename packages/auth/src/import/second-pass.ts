@@ -1,8 +1,8 @@
 import type { TableReport } from './report.ts'
 
 /**
- * Copies the rows of a table, and copies them again if a user was skipped whose address may have become
- * free: its previous owner may have been updated only later.
+ * Copies the rows of a table, and copies them again if a user was skipped because of an address that
+ * may be free now: the previous owner of the address may have been updated afterwards.
  */
 export async function copyWithSecondPass(copy: () => Promise<TableReport>): Promise<TableReport> {
   const first = await copy()

@@ -156,8 +156,9 @@ function toUuidLiteral(id: string): string {
 }
 
 /**
- * Supabase Auth sets the time of a change by its own clock, and may commit it after the snapshot of
- * an import with a later time. Rows that are read again without a change are not written.
+ * `--since` also reads rows that changed shortly before that time: Supabase Auth sets the time of a
+ * change by its own clock, and may commit the change after the snapshot of the last import. Rows
+ * that are read again without a change are not written.
  */
 const overlapMs = 5 * 60_000
 

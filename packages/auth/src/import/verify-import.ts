@@ -14,7 +14,7 @@ export interface VerifySettings {
   readonly isPartial: boolean
 }
 
-/** Per table. */
+/** The number of rows per table. */
 const sampleRows = 500
 const mostDifferences = 20
 
@@ -53,8 +53,8 @@ export async function verifyImport(
     const byId = new Map(theirs.map((row) => [row.id, row]))
     for (const { id, checksum, password } of ours) {
       const their = byId.get(id)
-      // Rows that the source lacks were dealt with by the import itself. The checksum of a password
-      // is null if the source encrypts it.
+      // A row that the source no longer has is not a difference: the import removes it, or reports
+      // that it is kept. The checksum of a password is null if the source encrypts it.
       const isSame =
         their === undefined ||
         (their.checksum === checksum && (their.password === null || their.password === password))

@@ -6,7 +6,7 @@ interface Bucket {
   filledAtMs: number
 }
 
-/** Limits memory under attack; the least recently used buckets are discarded first. */
+/** Limits the memory that attackers can fill; the least recently used buckets are discarded first. */
 const mostBuckets = 100_000
 
 /** The count sent to peers to reset a bucket, regardless of their own counts. */

@@ -19,9 +19,9 @@ export interface Guess {
 
 export interface Guesses {
   /**
-   * Checks a guess if all limits allow a further wrong one. Correct guesses are not counted, so
-   * concurrent ones are not rejected: guesses that could exceed the limit wait until the earlier
-   * ones are decided. @throws {ApiError}
+   * Checks a guess if all limits allow a further wrong one. Only wrong guesses count. A guess that
+   * exceeds the limit only if the guesses before it are wrong waits for their results, so that any
+   * number of concurrent correct guesses is accepted. @throws {ApiError}
    */
   guard<Checked extends Guess>(
     limits: readonly GuessLimit[],
@@ -34,7 +34,7 @@ interface GuessQueue {
   /** The number of guesses that run or wait. */
   present: number
   running: number
-  /** Resolves when the previous guess was admitted or rejected; they are admitted one by one. */
+  /** Guesses are admitted one by one. Resolves when the previous one was admitted or rejected. */
   turn: Promise<void>
   /** Called when a running guess has ended. */
   onEnd: () => void

@@ -57,9 +57,9 @@ function toDailyLimit(most: number): RequestLimit | undefined {
 }
 
 /**
- * Above the default rate, the burst grows in proportion to the rate, because a rate that is too
- * high to reject anything must not reject bursts either. Below it, the default burst is kept as
- * long as a period allows that many requests.
+ * Above the default rate, the burst grows in proportion to the rate, because an operator who sets a
+ * very high rate expects that bursts are allowed too. Below it, the default burst is kept as long
+ * as a period allows that many requests.
  * @param most 0: the limit is off.
  */
 export function toLimit({ most: defaultMost, periodMs, burst }: DefaultLimit, most: number) {

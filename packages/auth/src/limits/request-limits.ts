@@ -29,8 +29,8 @@ export type LimiterName = (typeof limiterNames)[number]
 /** Undefined: the limit is off. */
 export type LimitTable = Readonly<Record<LimiterName, RequestLimit | undefined>>
 
-/** The remaining requests of a limit. */
-export interface Room {
+/** How many requests a limit still allows. */
+export interface RemainingRequests {
   /** An integer, or infinity if the limit is off. */
   readonly left: number
   /** Seconds until a further request is allowed; 0 if one is allowed now. */
@@ -41,7 +41,7 @@ export interface RequestLimits {
   /** Counts one request. @returns the seconds to wait; undefined if it is allowed. */
   take(limiter: LimiterName, key: string): Promise<number | undefined> | number | undefined
   /** Reads the limit without counting. */
-  peek(limiter: LimiterName, key: string): Promise<Room> | Room
+  peek(limiter: LimiterName, key: string): Promise<RemainingRequests> | RemainingRequests
   /** Resets the count of a key. */
   clear(limiter: LimiterName, key: string): Promise<void> | void
 }

@@ -120,9 +120,8 @@ export function openReloading(settings: ReloadingSettings): Reloading {
   const onUnsupported = (reason: string): void => {
     if (pollerEnabled) {
       log.warning(
-        `The configuration files cannot be watched, so they are read every ${pollerIntervalMs} ms: ${reason}`,
+        `The configuration files cannot be watched; they are only read every ${pollerIntervalMs} ms: ${reason}`,
       )
-      startPolling()
       return
     }
     log.warning(
@@ -133,7 +132,9 @@ export function openReloading(settings: ReloadingSettings): Reloading {
   if (folders.length > 0 && notifyEnabled) {
     const onChange = () => request('if changed')
     resources.use(watchFolders({ folders, gracePeriodMs, onChange, onUnsupported }))
-  } else if (folders.length > 0 && pollerEnabled) startPolling()
+  }
+  // Also while the folders are watched: network file systems do not report changes by other machines.
+  if (folders.length > 0 && pollerEnabled) startPolling()
   return {
     reload: () => request('always'),
     async [Symbol.asyncDispose]() {

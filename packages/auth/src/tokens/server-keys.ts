@@ -31,7 +31,7 @@ export interface ServerKeys extends Disposable {
   ring(name: KeyName): KeyRing
 }
 
-/** How long a new version is not used yet, so that all processes can read it several times. */
+/** The delay before a new version is used, in which every process reads it several times. */
 export const activationMs = 60_000
 const readingMs = 15_000
 
@@ -56,8 +56,11 @@ export async function openServerKeys(settings: ServerKeysSettings): Promise<Serv
       hasFailed = false
     } catch (error) {
       // The known keys keep working.
-      const reason = toReason(error)
-      if (!hasFailed) log.warning(`New server keys cannot be read at the moment: ${reason}`)
+      if (!hasFailed) {
+        log.warning(
+          `New server keys cannot be read; the known keys stay in use: ${toReason(error)}`,
+        )
+      }
       hasFailed = true
     }
   }

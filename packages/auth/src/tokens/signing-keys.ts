@@ -62,7 +62,7 @@ export function createSigningKeys(settings: SigningKeySettings): SigningKeys {
     accepts: (algorithm) => validMethods.length === 0 || validMethods.includes(algorithm),
     find(algorithm, kid) {
       const named = kid === undefined ? undefined : byKid.get(kid)
-      // A known kid selects that key with its algorithm only.
+      // If the kid is known, only that key is used, and only with its own algorithm.
       if (named !== undefined) return named.algorithm === algorithm ? named : undefined
       return algorithm === 'HS256' ? shared : undefined
     },
@@ -81,7 +81,7 @@ function parseKeys(text: string): ParsedKey[] {
   try {
     list = JSON.parse(text)
   } catch {
-    throw new SettingError('must be JSON')
+    throw new SettingError('must be a JSON array of keys')
   }
   if (!Array.isArray(list)) throw new SettingError('must be a JSON array of keys')
   const parsed = list.map(parseKey)

@@ -4,7 +4,7 @@ export interface VerifiedTokens<Claims> {
   add(token: string, claims: Claims): void
 }
 
-/** With the longest tokens, they take about 10 MB. */
+/** The two limits keep the memory below about 10 MB. */
 const mostTokens = 1_000
 const longestCharacters = 4_096
 

@@ -141,6 +141,21 @@ test('a backup of an earlier release and another PostgreSQL version keeps every 
   )
   assert.deepEqual(actual, expected)
   assert.equal(await addMessage(target), 2)
+
+  // A later migration fails, because its table exists already.
+  const other = await openOwnDatabase(t)
+  assert.ok(other)
+  const client = await connect(t, other.url)
+  await client.query(`create schema ${schema}; create table ${schema}.imports ()`)
+  const unmigrated = await runCommand(['restore', file], { env: toEnv(other.url) })
+  assert.equal(unmigrated.code, 1)
+  assert.match(
+    unmigrated.stderr,
+    /^The rows were restored, but the tables were not migrated: .+"imports".+\n.+run auth migrate\.\n$/m,
+  )
+  await client.query(`drop table ${schema}.imports`)
+  assert.equal((await runCommand(['migrate'], { env: toEnv(other.url) })).code, 0)
+  assert.deepEqual(await readRows(client, schema, columns), expected)
 })
 
 test('backup and restore report errors and change nothing', async (t) => {
@@ -158,6 +173,9 @@ test('backup and restore report errors and change nothing', async (t) => {
   assert.equal((await runCommand(['migrate'], { env })).code, 0)
   const source = await connect(t, from.url)
   for (const version of ['0001-init', '0004-factors']) await addEarlierRows(source, version)
+  const nowhere = await runCommand(['backup', join(folder, 'none', 'file')], { env })
+  assert.equal(nowhere.code, 1)
+  assert.match(nowhere.stderr, /^No backup was written: The folder .+none does not exist; create/)
   assert.equal((await runCommand(['backup', folder], { env })).code, 0)
   const [name = ''] = await readdir(folder)
   assert.match(name, /^auth-\d{8}T\d{6}Z\.backup\.gz$/)
@@ -174,7 +192,9 @@ test('backup and restore report errors and change nothing', async (t) => {
     /none cannot be read: no such file or directory\n/,
   )
   await writeFile(join(folder, 'text'), gzipSync('hello\n'))
-  assert.match(await restore(join(folder, 'text')), /text was not written by auth backup/)
+  assert.match(await restore(join(folder, 'text')), /text .+it was not written by auth backup/)
+  await writeFile(join(folder, 'dump'), 'PGDMP')
+  assert.match(await restore(join(folder, 'dump')), /dump .+it was not written by auth backup/)
   const lines = gunzipSync(bytes).toString().split('\n')
   const header = JSON.parse(lines[0] ?? '')
   const rewrite = async (change: object, rest = lines.slice(1)) => {
@@ -188,10 +208,13 @@ test('backup and restore report errors and change nothing', async (t) => {
   assert.match(await restore(other), /was written by a later release/)
   const row = lines.findIndex((line) => line.startsWith('{"table":{"name":"users"')) + 1
   const short = await rewrite({}, lines.slice(1).toSpliced(row, 1))
-  assert.match(await restore(short), /is damaged: users has 1 of 2 rows|violates foreign key/)
+  assert.match(
+    await restore(short),
+    /is damaged: it contains 1 of 2 rows of users|violates foreign key/,
+  )
   await writeFile(join(folder, 'cut'), bytes)
   await truncate(join(folder, 'cut'), bytes.length - 200)
-  assert.match(await restore(join(folder, 'cut')), /cut cannot be read: unexpected end of file/)
+  assert.match(await restore(join(folder, 'cut')), /cut .+it is truncated/)
   assert.match(
     await restore(file, env),
     /contains rows \(in .*users.*only be restored into an empty schema/,

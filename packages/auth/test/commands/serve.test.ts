@@ -21,6 +21,15 @@ test('migrate applies missing migrations and reports when there are none', async
   assert.deepEqual(second, { code: 0, stdout: 'The tables are up to date.\n', stderr: '' })
 })
 
+test('migrate --print-grants names the user of the URL, wherever the URL has it', async () => {
+  for (const url of ['postgres://ada:a@b@db.example/app', 'postgres://db.example/app?user=ada']) {
+    const env = { ...testEnvironment, DATABASE_URL: url }
+    const { code, stdout } = await runCommand(['migrate', '--print-grants', 'server'], { env })
+    assert.equal(code, 0)
+    assert.match(stdout, /^alter default privileges for role "ada" /m)
+  }
+})
+
 test('concurrent migrate commands on one empty database all succeed and apply each file once', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return

@@ -110,7 +110,7 @@ test('sslmode works as in libpq', async (t) => {
 
   await t.test('a missing file is named', async () => {
     await assert.rejects(encrypted({ sslmode: 'verify-full', sslrootcert: '/nowhere.pem' }), {
-      message: /sslrootcert \/nowhere\.pem in AUTH_DB_DATABASE_URL cannot be read: no such file/,
+      message: /sslrootcert \/nowhere\.pem in the database URL cannot be read: no such file/,
     })
   })
 

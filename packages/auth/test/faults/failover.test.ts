@@ -120,7 +120,7 @@ test('the requested server is found anywhere in the list of hosts', async (t) =>
     await assert.rejects(portOf(toUrl([standby], '?target_session_attrs=primary')), {
       name: 'DatabaseLostError',
       code: '25006',
-      message: /is a standby, and target_session_attrs is primary/,
+      message: /is a standby, but target_session_attrs is primary/,
     })
     // A single host is not checked when it is opened, so the write is refused.
     const write = statement('test_write', 'create table never (id integer)')

@@ -304,6 +304,6 @@ test('URL options that a pooler refuses are reported with instructions', async (
   if (!pooled) return
   const url = `${pooled.pooler.url}?options=${encodeURIComponent('-c search_path=app')}`
   await assert.rejects(pooled.openAnother({ url }).run(count, { above: 0 }), {
-    message: /rejects the parameter "options" of AUTH_DB_DATABASE_URL .* ALTER ROLE/,
+    message: /rejects the parameter "options" of the database URL .* ALTER ROLE/,
   })
 })

@@ -71,7 +71,7 @@ test('an export fires no triggers, keeps foreign keys in effect, and leaves trig
   await addTriggers()
   const before = await there(listTriggers)
   const { id } = await admin('POST', '', { email: 'new@source.example', email_confirm: true })
-  // The trigger on the table of this server has already done this.
+  // The trigger on the table of this server has already welcomed the new user.
   await there('insert into welcomed values ($1)', [id])
   await admin('PUT', `/${people.ada.id}`, { user_metadata: { n: 2 } })
   await admin('DELETE', `/${people.cleo.id}`)

@@ -145,6 +145,9 @@ test('export refuses invalid arguments and unknown targets', async (t) => {
   const neither = await runCommand(['export'])
   assert.equal(neither.code, 2)
   assert.match(neither.stderr, /^Either --to or --jsonl is required, and not both\./)
+  const useless = await runCommand(['export', '--jsonl', 'x', '--dry-run'])
+  assert.equal(useless.code, 2)
+  assert.match(useless.stderr, /^--dry-run cannot be used with --jsonl\./)
   const server = await openFlowServer(t, sourceEnvironment)
   if (!server) return
   const env = toCommandEnvironment(server)
@@ -154,4 +157,7 @@ test('export refuses invalid arguments and unknown targets', async (t) => {
     unreachable.stderr,
     /^The export failed: .+ cannot be reached .+check the URL in --to/,
   )
+  const variable = { AUTH_EXPORT_TO: 'postgres://x@127.0.0.1:1/y' }
+  const { stderr } = await runCommand(['export'], { env: { ...env, ...variable } })
+  assert.match(stderr, /^The export failed: .+ cannot be reached .+check the URL in AUTH_EXPORT_TO/)
 })

@@ -2,7 +2,7 @@
  * @servers postgres-embedded
  */
 import assert from 'node:assert/strict'
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { hash } from '@node-rs/bcrypt'
@@ -115,7 +115,7 @@ test('invalid records are reported with their line, and the others are imported'
     { email: 'x@file.example', password_hash: 'plain text' },
     { email: 'x@file.example', created_at: 'yesterday' },
     { email: 'x@file.example', id: '1' },
-    { email: 'x@file.example', user_metadata: [] },
+    { email: 'x@file.example', user_metadata: '{"a":' },
     { email: 'x@file.example', nickname: 'x' },
     { email: 'ADA@file.example' },
     { email: 'ada@file.example', id: '00000000-0000-4000-8000-000000000001' },
@@ -128,17 +128,38 @@ test('invalid records are reported with their line, and the others are imported'
     'line 4: email: Unable to validate email address: invalid format',
     'line 5: phone: Invalid phone number format (E.164 required)',
     'line 6: it has neither email nor phone',
-    'line 7: password_hash: the format of the hash is not supported',
+    'line 7: password_hash: must be a hash of bcrypt, argon2i, argon2id or Firebase scrypt',
     'line 8: created_at: must be a time such as 2026-01-31T12:00:00Z',
     'line 9: id: must be a UUID',
     'line 10: user_metadata: must be a JSON object',
-    'line 11: the field nickname is unknown',
+    'line 11: the field nickname is unknown; docs/auth-migration.md lists the fields',
   ])
   assert.deepEqual(skipped['duplicate record'].examples, ['line 12'])
   assert.equal(skipped['email taken'].count, 1)
   const missing = await runCommand(['import', '--jsonl', join(folder, 'missing')], { env })
   assert.equal(missing.code, 1)
   assert.match(missing.stderr, /missing cannot be read: no such file or directory\n/)
+})
+
+test('of several records for one user, the first is imported, also if they are in different batches', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { importFile, server } = opened
+  const lines = toLines([1, 2, 3].map((n) => ({ email: 'ada@file.example', user_metadata: { n } })))
+  for (const args of [['--dry-run'], []]) {
+    const { added, updated, skipped } = await importFile(
+      'users.jsonl',
+      lines,
+      '--batch-rows',
+      '1',
+      ...args,
+    )
+    assert.deepEqual([added, updated], [1, 0])
+    assert.deepEqual(skipped['duplicate record'].examples, ['line 2', 'line 3'])
+  }
+  assert.deepEqual(await server.query('select raw_user_meta_data as data from users'), [
+    { data: { n: 1 } },
+  ])
 })
 
 test('an exported file contains all users, and can be imported into an empty database', async (t) => {
@@ -169,4 +190,32 @@ test('an exported file contains all users, and can be imported into an empty dat
     (await other.signIn({ email: 'user-3@file.example', password: 'user1password' })).status,
     200,
   )
+})
+
+test('an export replaces a file that others can read by one that only its owner can read', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { importFile, env, folder } = opened
+  await importFile('users.jsonl', toLines([{ email: 'ada@file.example' }]))
+  const file = join(folder, 'exported.jsonl')
+  await writeFile(file, 'earlier\n')
+  await chmod(file, 0o644)
+  assert.equal((await runCommand(['export', '--jsonl', file], { env })).code, 0)
+  assert.equal((await stat(file)).mode & 0o777, 0o600)
+  assert.match(await readFile(file, 'utf8'), /^\{"id" ?: ?"[^\n]+ada@file\.example[^\n]+\}\n$/)
+})
+
+test('an export that fails leaves an existing file as it is', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { env, folder } = opened
+  const file = join(folder, 'exported.jsonl')
+  await writeFile(file, 'earlier\n')
+  const failed = await runCommand(['export', '--jsonl', file], {
+    env: { ...env, AUTH_DB_NAMESPACE: 'missing_schema' },
+  })
+  assert.equal(failed.code, 1)
+  assert.match(failed.stderr, /^The export failed: The tables do not exist/)
+  assert.deepEqual(await readdir(folder), ['exported.jsonl'])
+  assert.equal(await readFile(file, 'utf8'), 'earlier\n')
 })

@@ -53,7 +53,10 @@ const contents = `
   union all select 'counted users', coalesce(sum(c.count), 0), '' from user_counts c
   ) c order by 1`
 
-/** Inconsistencies that must not exist after a kill: rows without bookkeeping, and incomplete ones. */
+/**
+ * Inconsistencies that must not exist after a kill: rows that `imported_rows` lacks, and incomplete
+ * rows.
+ */
 const inconsistencies = `
   select 'user without bookkeeping' as flaw, count(*)::integer as count from users t
     where not exists (select from imported_rows r where r.table_name = 'users' and r.id = t.id)

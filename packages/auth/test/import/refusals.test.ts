@@ -127,9 +127,14 @@ test('users whose audience differs from that of the server are reported', async 
   assert.equal(code, 0)
   assert.match(
     stderr,
-    /\d+ users have the audience \W*authenticated\W*, but AUTH_JWT_AUD is \W*others\W*\. They can sign in only with AUTH_JWT_AUD=authenticated/,
+    /\d+ users have the audience \W*authenticated\W*, .+: set AUTH_JWT_AUD=authenticated, or add it to AUTH_JWT_ALLOWED_AUDIENCES/,
   )
   assert.doesNotMatch((await runCommand(args, { env })).stderr, /audience/)
+  const allowed = { AUTH_JWT_AUD: 'others', AUTH_JWT_ALLOWED_AUDIENCES: 'authenticated' }
+  assert.doesNotMatch(
+    (await runCommand(args, { env: { ...env, ...allowed } })).stderr,
+    /audience "authenticated"/,
+  )
 })
 
 test('invalid arguments are refused', async () => {
@@ -144,6 +149,23 @@ test('invalid arguments are refused', async () => {
   await refused(['--jsonl', 'x', '--batch-rows', '0'], /^--batch-rows must be a number/)
   await refused(['--from', 'postgres://x/y', '--reverse'], /^--reverse needs --print-sql or/)
   await refused(['--nothing'], /^Unknown option --nothing\.\n/)
+})
+
+test('options that would have no effect are refused', async () => {
+  const from = ['--from', 'postgres://x/y']
+  const wrong = [
+    [[...from, '--apply-sql', '--dry-run'], '--dry-run cannot be used with --apply-sql.'],
+    [
+      [...from, '--print-sql', '--apply-sql'],
+      'Only one of --print-sql and --apply-sql can be used.',
+    ],
+    [['--jsonl', 'x', '--print-sql'], '--jsonl cannot be used with --print-sql.'],
+    [['--csv', 'x', '--since', '2026-01-31'], '--since cannot be used with --csv.'],
+  ] as const
+  for (const [args, message] of wrong) {
+    const { code, stderr } = await runCommand(['import', ...args])
+    assert.deepEqual([code, stderr], [2, `${message}\nSee: auth import --help\n`])
+  }
 })
 
 test('encrypted passwords, TOTP secrets and session keys need the decryption key', async (t) => {

@@ -124,7 +124,7 @@ test('foreign keys, policies, defaults and triggers are pointed to the new schem
   assert.deepEqual(triggers, [{ name: 'on_user_created' }])
 })
 
-test('a policy for another table whose name begins with that of a copied one is not changed', async (t) => {
+test('a table in a policy keeps its schema if its name only begins with "users"', async (t) => {
   const opened = await openApplication(t)
   if (!opened) return
   const { server, source, app, run, query } = opened

@@ -136,3 +136,19 @@ for (const how of ['notify', 'poller'] as const) {
     assert.equal(applied.length, 1)
   })
 }
+
+test('with AUTH_RELOADING_POLLER_ENABLED, changes are found that the file system does not report', async (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'reloading-'))
+  t.after(() => rmSync(path, { recursive: true }))
+  const start = {
+    AUTH_RELOADING_POLLER_ENABLED: 'true',
+    AUTH_RELOADING_POLLER_INTERVAL: '100ms',
+    AUTH_RELOADING_GRACE_PERIOD_INTERVAL: '10ms',
+  }
+  const { server, log } = open(t, start, [{ path, isRelevant: () => true }])
+  // The files are read once after the watch has started.
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  server.env = { ...start, AUTH_JWT_EXP: '600' }
+  await until(() => log.length > 0)
+  assert.deepEqual(log, ['info: Reloaded the configuration; changed: AUTH_JWT_EXP'])
+})

@@ -182,7 +182,7 @@ test('every key can be replaced without logging users out (property 65)', async 
     const { stdout } = await keys('retire')
     assert.match(
       stdout,
-      /^refresh_tokens: kept: \d+ sessions that have not been refreshed since would end/m,
+      /^refresh_tokens: kept: \d+ sessions that have not been refreshed since the rotation would end/m,
     )
     assert.match(stdout, /^one_time_tokens: kept: \d+ codes, including recovery codes/m)
     assert.match(stdout, /^factor_secrets: version 2 is now the only version$/m)
@@ -214,8 +214,14 @@ test('every key can be replaced without logging users out (property 65)', async 
 
   await t.test('invalid usage is explained', async () => {
     const unknown = await keys('rotate', 'jwt')
-    assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
-    assert.match(unknown.stderr, /Unknown key "jwt"\. Keys: refresh_tokens, /)
+    assert.deepEqual([unknown.code, unknown.stdout], [2, ''])
+    assert.match(unknown.stderr, /^Unknown key "jwt"\. Keys: refresh_tokens, /)
+    const named = await keys('unwrap', 'refresh_tokens')
+    assert.deepEqual([named.code, named.stdout], [2, ''])
+    assert.match(named.stderr, /^Unexpected argument "refresh_tokens": unwrap changes all keys\./)
+    const forced = await keys('rotate', '--force')
+    assert.deepEqual([forced.code, forced.stdout], [2, ''])
+    assert.match(forced.stderr, /^rotate has no option --force\./)
     assert.equal((await keys('turn')).code, 2)
     assert.equal((await keys()).code, 2)
   })

@@ -107,7 +107,7 @@ test('an invalid key set is refused with the reason and without the keys', () =>
   const jwk = pairs.ES256.privateKey.export({ format: 'jwk' })
   const signing = { ...jwk, kid: 'a', alg: 'ES256', key_ops: ['sign'] }
   const cases: readonly (readonly [unknown, RegExp])[] = [
-    ['x', /must be JSON/],
+    ['x', /must be a JSON array/],
     ['{}', /must be a JSON array/],
     [[], /exactly one key with "sign".*has 0/],
     [[signing, { ...signing, kid: 'b' }], /exactly one key with "sign".*has 2/],

@@ -5,11 +5,11 @@ import {
   toVerbFault,
 } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { createLog } from '@portcullis/service-kit/log'
+import { createCommandLog } from '../command-log.ts'
 import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
-import { type AdminInput, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
+import { type AdminArguments, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir DIR]
 
@@ -63,11 +63,7 @@ export function createAdmin(version: string): Command {
     const read = readConfig(io, places, { isForRunning: true })
     if (read === undefined) return 2
     const { config } = read
-    const log = createLog({
-      level: 'error',
-      format: 'text',
-      write: (line) => io.stderr.write(line),
-    })
+    const log = createCommandLog(io, 'error')
     try {
       // Loaded here, so that a command with invalid arguments ends quickly.
       const { createServices } = await import('../../create-services.ts')
@@ -99,7 +95,7 @@ export function createAdmin(version: string): Command {
   return { summary: 'create, delete, ban and list users; revoke sessions', usage, run }
 }
 
-type ParsedArguments = Omit<AdminInput, 'audience' | 'io'> & {
+interface ParsedArguments extends AdminArguments {
   readonly verb: AdminVerb
   readonly places: ConfigPlaces
 }
@@ -129,7 +125,8 @@ function parseAdmin(args: readonly string[]): ParsedArguments | string {
     if (typeof value === 'string') texts.set(option, value)
     else if (value) flags.add(option)
   }
-  return { verb, places: { config, 'config-dir': folder }, positionals, flags, texts }
+  const fault = verb.findFault?.({ positionals, flags, texts })
+  return fault ?? { verb, places: { config, 'config-dir': folder }, positionals, flags, texts }
 }
 
 function parse(args: readonly string[]) {

@@ -1,10 +1,11 @@
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
+import { toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
+import { parseDuration } from '@portcullis/service-kit/duration'
 import { ApiError } from '../../errors.ts'
 import { createUserAsAdmin } from '../../features/admin/create-user.ts'
 import { listAfter } from '../../features/admin/list-users.ts'
-import { parseCount } from '../../features/admin/pages.ts'
 import { parseBan, removeUser, updateUserAsAdmin } from '../../features/admin/users.ts'
 import { toAdminEntry } from '../../features/audit/audit.ts'
 import { logOut, revokeAllSessions } from '../../features/sessions/session-list.ts'
@@ -27,16 +28,21 @@ export interface AdminVerb {
   readonly takes: readonly [least: number, most: number]
   /** The options of this verb, in addition to the common ones. */
   readonly options: readonly AdminOption[]
+  /** Returns the reason if the values of the arguments are invalid. */
+  findFault?(input: AdminArguments): string | undefined
   /** @throws {ApiError} with the reason if the operation fails. */
   run(services: Services, input: AdminInput): Promise<void>
 }
 
 export type AdminOption = 'confirm' | 'admin' | 'soft' | 'json' | 'aud' | 'filter' | 'limit' | 'all'
 
-export interface AdminInput {
+export interface AdminArguments {
   readonly positionals: readonly string[]
   readonly flags: ReadonlySet<AdminOption>
   readonly texts: ReadonlyMap<AdminOption, string>
+}
+
+export interface AdminInput extends AdminArguments {
   /** The audience whose users are selected. */
   readonly audience: string
   readonly io: CommandIo
@@ -79,6 +85,12 @@ const createuser: AdminVerb = {
     const { tokens, mail } = services.config
     const password = given === '-' ? await readPassword() : given
     await checkPassword(password, services.passwordPolicy)
+    if (audience !== tokens.audience && !tokens.allowedAudiences.includes(audience)) {
+      throw new ApiError(
+        'validation_failed',
+        `The audience ${JSON.stringify(audience)} is not allowed: use that of AUTH_JWT_AUD, or add it to AUTH_JWT_ALLOWED_AUDIENCES.`,
+      )
+    }
     const role = namedRole ?? (flags.has('admin') ? tokens.adminGroup : undefined)
     const isConfirmed = flags.has('confirm') || mail.autoconfirm
     const user = await createUserAsAdmin(services, {
@@ -100,12 +112,13 @@ const createuser: AdminVerb = {
     io.stdout.write(`${user.id}\n`)
     if (!isConfirmed) {
       io.stderr.write(
-        'The email address is not confirmed. Use --confirm to let the user sign in immediately.\n',
+        'The email address is not confirmed, so the user cannot sign in with it yet. To confirm it, send ' +
+          `{"email_confirm": true} to PUT /admin/users/${user.id}; next time, use --confirm.\n`,
       )
     }
     if (flags.has('admin') && !tokens.adminRoles.includes(role ?? '')) {
       io.stderr.write(
-        `The role ${role} cannot use the admin endpoints because AUTH_JWT_ADMIN_ROLES does not include it.\n`,
+        `The role ${role} cannot use the admin endpoints because AUTH_JWT_ADMIN_ROLES does not include it. Add it there.\n`,
       )
     }
   },
@@ -138,6 +151,10 @@ const banuser: AdminVerb = {
   summary: 'ban a user for a duration such as 24h; none lifts the ban',
   takes: [2, 2],
   options: ['aud'],
+  findFault({ positionals: [, duration = ''] }) {
+    if (duration === 'none' || parseDuration(duration) !== undefined) return undefined
+    return toValueFault('DURATION', 'a duration such as 24h, or none', duration)
+  },
   async run(services, input) {
     const bannedUntil = parseBan(input.positionals[1], services.now())
     const user = await findUser(services, input)
@@ -161,14 +178,25 @@ const banuser: AdminVerb = {
   },
 }
 
+const mostListed = 1_000
+
+function isLimit(count: number): boolean {
+  return Number.isInteger(count) && count >= 1 && count <= mostListed
+}
+
 const listusers: AdminVerb = {
   synopsis: '[--filter TEXT] [--limit N] [--json] [--aud AUDIENCE]',
   summary: 'list the newest users',
   takes: [0, 0],
   options: ['filter', 'limit', 'json', 'aud'],
+  findFault({ texts }) {
+    const limit = texts.get('limit')
+    if (limit === undefined || isLimit(Number(limit))) return undefined
+    return toValueFault('--limit', `a whole number from 1 to ${mostListed}`, limit)
+  },
   async run({ db }, { texts, flags, audience, io }) {
     const list = { audience, filter: texts.get('filter') ?? '', direction: 'desc' } as const
-    const limit = parseCount('limit', texts.get('limit'), 50, 1_000)
+    const limit = Number(texts.get('limit') ?? 50)
     const users: UserRecord[] = []
     let cursor: string | undefined = ''
     // One query searches a bounded number of users, so it is repeated until all are searched.
@@ -180,7 +208,7 @@ const listusers: AdminVerb = {
     const toLine = flags.has('json') ? JSON.stringify : toRow
     for (const user of users) io.stdout.write(`${toLine(user)}\n`)
     if (cursor !== undefined)
-      io.stderr.write('There are more users; --limit can show up to 1000.\n')
+      io.stderr.write(`There are more users; --limit can show up to ${mostListed}.\n`)
   },
 }
 
@@ -191,14 +219,18 @@ function toRow({ id, email, phone, role, created_at: since }: UserRecord): strin
 const revokesessions: AdminVerb = {
   synopsis: 'ID|EMAIL|--all [--aud AUDIENCE]',
   summary:
-    'sign out all sessions of a user, or of all users with --all; access tokens\nstay valid until they expire',
+    'end all sessions of a user, or with --all those of all users; access\ntokens stay valid until they expire',
   takes: [0, 1],
   options: ['all', 'aud'],
-  async run(services, input) {
-    const { io, flags, positionals } = input
+  findFault({ flags, texts, positionals }) {
     if (flags.has('all') === (positionals.length === 1)) {
-      throw new ApiError('validation_failed', 'Name one user, or use --all, but not both.')
+      return 'Name one user, or use --all, but not both.'
     }
+    if (!flags.has('all') || !texts.has('aud')) return undefined
+    return '--all signs out the users of all audiences, so it cannot be used with --aud.'
+  },
+  async run(services, input) {
+    const { io, flags } = input
     const { ip } = operatorClient
     if (!flags.has('all')) {
       const user = await findUser(services, input)
@@ -211,7 +243,7 @@ const revokesessions: AdminVerb = {
     let sum = 0
     let after: string | undefined
     do {
-      // Reports progress about every hundred batches.
+      // Each call takes about five seconds, so that progress is reported in between.
       const endsAt = performance.now() + 5_000
       const request = { beforeMs, after, adminRole: operator, ip }
       const revoked = await revokeAllSessions(services, request, () => performance.now() < endsAt)

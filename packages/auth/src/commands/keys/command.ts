@@ -5,8 +5,9 @@ import {
   toVerbFault,
 } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { createLog } from '@portcullis/service-kit/log'
 import type { Config } from '../../config/config.ts'
+import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
+import { createCommandLog } from '../command-log.ts'
 import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { configHelp, configOptions, readConfig } from '../read-config.ts'
@@ -28,7 +29,8 @@ ${Object.entries(keyVerbs)
 
 Options:
 ${configHelp}
-  --force               continue even if sessions or codes become invalid
+  --force               with retire: delete older versions even if sessions or
+                        codes become invalid
 
 Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
 configuration.
@@ -58,7 +60,7 @@ export const keysCommand: Command = {
 
 interface ParsedArguments {
   readonly verb: KeyVerb
-  readonly names: readonly string[]
+  readonly names: readonly KeyName[]
   readonly isForced: boolean
   readonly places: Parameters<typeof readConfig>[1]
 }
@@ -66,10 +68,20 @@ interface ParsedArguments {
 function parse(args: readonly string[]): ParsedArguments | string {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-    const [name, ...names] = positionals
-    const verb = name !== undefined && Object.hasOwn(keyVerbs, name) ? keyVerbs[name] : undefined
-    if (verb === undefined) return toVerbFault(name, Object.keys(keyVerbs))
-    return { verb, names, isForced: values.force ?? false, places: values }
+    const { force: isForced = false, ...places } = values
+    const [name = '', ...names] = positionals
+    const verb = Object.hasOwn(keyVerbs, name) ? keyVerbs[name] : undefined
+    if (verb === undefined) return toVerbFault(positionals[0], Object.keys(keyVerbs))
+    if (isForced && verb.takesForce !== true) return `${name} has no option --force.`
+    if (names.length > 0 && !verb.takesNames) {
+      return `Unexpected argument ${JSON.stringify(names[0])}: ${name} changes all keys.`
+    }
+    const unknown = names.find((each) => !keyNames.some((known) => known === each))
+    if (unknown !== undefined) {
+      return `Unknown key ${JSON.stringify(unknown)}. Keys: ${keyNames.join(', ')}.`
+    }
+    const selected = keyNames.filter((known) => names.length === 0 || names.includes(known))
+    return { verb, names: selected, isForced, places }
   } catch (error) {
     return toArgumentFault(error)
   }
@@ -80,8 +92,7 @@ async function runVerb(
   config: Config,
   io: CommandIo,
 ): Promise<number> {
-  const write = (line: string) => io.stderr.write(line)
-  const log = createLog({ level: 'error', format: 'text', write })
+  const log = createCommandLog(io, 'error')
   const { openServerKeys } = await import('../../tokens/server-keys.ts')
   await using database = await openCommandDatabase(config, log)
   const { db } = database

@@ -21,6 +21,10 @@ export interface KeyVerb {
   /** The arguments after the name of the verb. */
   readonly synopsis: string
   readonly summary: string
+  /** Whether names of keys can follow; otherwise the verb changes all keys. */
+  readonly takesNames: boolean
+  /** Whether the verb has the option `--force`. */
+  readonly takesForce?: boolean
   /** @throws {Error} with the reason if the operation fails. */
   run(input: KeyInput): Promise<void>
 }
@@ -29,19 +33,10 @@ interface KeyInput {
   readonly db: Database
   /** AUTH_SECRETS_KEY. */
   readonly secrets: SecretKeys
-  /** Names of keys. Empty: all keys. */
-  readonly names: readonly string[]
+  /** The selected keys. */
+  readonly names: readonly KeyName[]
   readonly isForced: boolean
   readonly io: CommandIo
-}
-
-/** Returns the selected keys. @throws {Error} if a name is unknown. */
-function toKeyNames(names: readonly string[]): readonly KeyName[] {
-  const unknown = names.find((name) => !keyNames.some((known) => known === name))
-  if (unknown !== undefined) {
-    throw new Error(`Unknown key ${JSON.stringify(unknown)}. Keys: ${keyNames.join(', ')}.`)
-  }
-  return names.length === 0 ? keyNames : keyNames.filter((name) => names.includes(name))
 }
 
 interface KeyVersions {
@@ -63,20 +58,20 @@ async function readKey({ db, secrets }: KeyInput, name: KeyName): Promise<KeyVer
 const list: KeyVerb = {
   synopsis: '[NAME …]',
   summary: 'list the versions of each key, when they were created and whether they are\nencrypted',
+  takesNames: true,
   async run({ db, names, io }) {
-    const wanted = toKeyNames(names)
     for (const row of await db.run(listKeys)) {
-      if (!wanted.some((name) => name === row.name)) continue
+      if (!names.some((name) => name === row.name)) continue
       const { name, version, created_at: createdAt, wrapped_with: fingerprint } = row
       const wait = Math.ceil(row.active_in_ms / 1_000)
-      const words = [
+      const cells = [
         name.padEnd(16),
         `version ${version}`,
         `created ${createdAt.slice(0, 19)}Z`,
         ...(wait > 0 ? [`active in ${wait} s`] : []),
         fingerprint === null ? 'not encrypted' : `encrypted with key ${fingerprint}`,
       ]
-      io.stdout.write(`${words.join('  ')}\n`)
+      io.stdout.write(`${cells.join('  ')}\n`)
     }
   },
 }
@@ -85,10 +80,11 @@ const rotate: KeyVerb = {
   synopsis: '[NAME …]',
   summary:
     'add a new version that is used after one minute; tokens and codes of older\nversions stay valid',
+  takesNames: true,
   async run(input) {
     const { db, secrets, io } = input
     const { current: wrapping } = createWrappingKeys(secrets)
-    for (const name of toKeyNames(input.names)) {
+    for (const name of input.names) {
       const version = (await readKey(input, name)).newest.version + 1
       const key = randomBytes(32)
       const value = wrapping?.wrap(key, toOwner(name, version)) ?? key
@@ -104,15 +100,17 @@ const rotate: KeyVerb = {
 
 /** What becomes invalid if a version that is still needed is deleted. */
 const ending: Readonly<Partial<Record<KeyName, string>>> = {
-  refresh_tokens: 'sessions that have not been refreshed since would end',
+  refresh_tokens: 'sessions that have not been refreshed since the rotation would end',
   one_time_tokens: 'codes, including recovery codes, would no longer work',
 }
 
 const retire: KeyVerb = {
   synopsis: '[NAME …] [--force]',
   summary: 'delete older versions that are no longer needed',
+  takesNames: true,
+  takesForce: true,
   async run(input) {
-    for (const name of toKeyNames(input.names)) {
+    for (const name of input.names) {
       input.io.stdout.write(`${name}: ${await retireKey(input, name)}\n`)
     }
   },
@@ -137,14 +135,14 @@ async function retireKey(input: KeyInput, name: KeyName): Promise<string> {
   return `version ${newest.version} is now the only version`
 }
 
-const atOnce = 500
+const batchRows = 500
 
 async function resealSecrets({ db }: KeyInput, { keys }: KeyVersions): Promise<void> {
   const [newest, ...older] = keys
   if (newest === undefined) return
   const box = createSecretBox(createKeyRing(newest, ...older))
   for (let after = nilId; ; ) {
-    const rows = await db.run(listFactorSecrets, { after, limit: atOnce })
+    const rows = await db.run(listFactorSecrets, { after, limit: batchRows })
     for (const { id, secret } of rows) {
       await db.run(resealFactorSecret, {
         id,
@@ -153,7 +151,7 @@ async function resealSecrets({ db }: KeyInput, { keys }: KeyVersions): Promise<v
       })
     }
     const last = rows.at(-1)
-    if (last === undefined || rows.length < atOnce) return
+    if (last === undefined || rows.length < batchRows) return
     after = last.id
   }
 }
@@ -161,6 +159,7 @@ async function resealSecrets({ db }: KeyInput, { keys }: KeyVersions): Promise<v
 const unwrap: KeyVerb = {
   synopsis: '',
   summary: 'store all keys unencrypted, so that servers can start without\nAUTH_SECRETS_KEY',
+  takesNames: false,
   async run(input) {
     const { db, io } = input
     for (const name of keyNames) {

@@ -1,8 +1,5 @@
-import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { createGunzip } from 'node:zlib'
-import { toReason } from '@portcullis/service-kit/reason'
 import type { Client } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { openClient } from '../connection/open-client.ts'
@@ -10,17 +7,8 @@ import { readMigrations } from '../migrate/files.ts'
 import { type MigrationSettings, migrate } from '../migrate/migrate.ts'
 import { readSchemaState } from '../migrate/state.ts'
 import { quote } from '../statement.ts'
-import {
-  type BackupEnd,
-  type BackupHeader,
-  endOfRows,
-  formatName,
-  formatVersion,
-  listTables,
-  type StoredTable,
-  sessionForCopies,
-  type TableHeader,
-} from './format.ts'
+import { listTables, sessionForCopies } from './format.ts'
+import { type Backup, readBackup } from './read-backup.ts'
 
 export interface RestoreBackupSettings
   extends Pick<
@@ -28,6 +16,8 @@ export interface RestoreBackupSettings
     'url' | 'schema' | 'waitMs' | 'lockTimeoutMs' | 'onApplied' | 'onProgress'
   > {
   readonly file: string
+  /** Called when all rows are stored. The tables are migrated afterwards. */
+  readonly onLoaded?: () => void
 }
 
 /**
@@ -57,6 +47,7 @@ export async function restoreBackup(
       migrations: own.filter(({ version }) => versions.includes(version)),
     })
     await load(backup, settings)
+    settings.onLoaded?.()
     await migrate(settings)
     await run(url, async (client) => {
       for (const { name } of await listTables(client, schema)) {
@@ -96,8 +87,8 @@ async function refuseData(
     const what =
       filled.length > 0 ? `rows (in ${filled.join(', ')})` : 'the tables of a later release'
     throw new Error(
-      `The schema "${schema}" contains ${what}, and a backup can only be restored into an empty schema. Name ` +
-        'another folder or database, or rename the schema first: alter schema … rename to …',
+      `The schema "${schema}" contains ${what}, and a backup can only be restored into an empty schema. Set ` +
+        'AUTH_DB_DATABASE_URL to another folder or database, or rename the schema first: alter schema … rename to …',
     )
   })
 }
@@ -108,14 +99,16 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
     await client.query('begin')
     await client.query(sessionForCopies)
     const known = new Set((await listTables(client, schema)).map(({ name }) => name))
-    // The triggers already wrote counters and audit notices when the rows were new.
+    // The triggers already ran when the rows were first written.
     for (const name of known) {
       await client.query(`alter table ${quote(schema, name)} disable trigger user`)
     }
     const loaded: Record<string, number> = {}
     for await (const { table, rows } of backup.tables()) {
       if (!known.has(table.name)) {
-        throw new Error(`${file} contains a table that no migration creates: ${table.name}`)
+        throw new Error(
+          `${file} is damaged: it contains the table ${table.name}, which no migration creates. Use another backup.`,
+        )
       }
       const columns = table.columns.map((name) => quote(name)).join(', ')
       const stream = client.query(
@@ -128,7 +121,7 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
     for (const [name, count] of Object.entries(expected)) {
       if (loaded[name] !== count) {
         throw new Error(
-          `${file} is damaged: it contains ${loaded[name] ?? 0} of ${count} rows of ${name}.`,
+          `${file} is damaged: it contains ${loaded[name] ?? 0} of ${count} rows of ${name}. Use another backup.`,
         )
       }
     }
@@ -180,96 +173,4 @@ async function* inBatches(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     size = 0
   }
   if (size > 0) yield Buffer.concat(batch)
-}
-
-export interface Backup {
-  readonly header: BackupHeader
-  /** Yields the tables in order; the rows of one must be read before the next is requested. */
-  tables(): AsyncGenerator<{ readonly table: StoredTable; readonly rows: AsyncGenerator<Buffer> }>
-  /** The trailer of the file; available after all tables were read. */
-  readonly end: () => BackupEnd
-  close(): void
-}
-
-/** @throws {Error} if the file is not a backup, is damaged or is truncated. */
-export async function readBackup(file: string): Promise<Backup> {
-  const source = createReadStream(file)
-  const unzipped = createGunzip()
-  source.on('error', (error) => unzipped.destroy(error))
-  source.pipe(unzipped)
-  const lines = readLines(unzipped, file)
-  const next = async (): Promise<Buffer> => {
-    const { value, done } = await lines.next()
-    if (done) throw new Error(`${file} is truncated: the end of the backup is missing.`)
-    return value
-  }
-  const header = toHeader(await next(), file)
-  let end: BackupEnd | undefined
-  async function* readRows(): AsyncGenerator<Buffer> {
-    for (let line = await next(); !isEndOfRows(line); line = await next()) yield line
-  }
-  return {
-    header,
-    async *tables() {
-      for (;;) {
-        const line: TableHeader | BackupEnd = JSON.parse((await next()).toString())
-        if ('rows' in line) {
-          end = line
-          return
-        }
-        yield { table: line.table, rows: readRows() }
-      }
-    },
-    end() {
-      if (end === undefined) throw new Error(`${file} was not read completely.`)
-      return end
-    },
-    close: () => source.destroy(),
-  }
-}
-
-function isEndOfRows(line: Buffer): boolean {
-  return line.length === endOfRows.length + 1 && line.toString() === `${endOfRows}\n`
-}
-
-function toHeader(line: Buffer, file: string): BackupHeader {
-  const header = parseHeader(line)
-  if (header?.format !== formatName) {
-    throw new Error(`${file} was not written by auth backup.`)
-  }
-  if (header.formatVersion !== formatVersion) {
-    throw new Error(
-      `${file} was written by a later release (${header.serverVersion}): restore it with that release.`,
-    )
-  }
-  return header
-}
-
-function parseHeader(line: Buffer): BackupHeader | undefined {
-  try {
-    return JSON.parse(line.toString())
-  } catch {
-    return undefined
-  }
-}
-
-const newline = 0x0a
-
-/** Each line includes its newline. */
-async function* readLines(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
-  let rest: Buffer[] = []
-  try {
-    for await (const chunk of chunks) {
-      let from = 0
-      for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, from)) {
-        const piece = chunk.subarray(from, at + 1)
-        yield rest.length === 0 ? piece : Buffer.concat([...rest, piece])
-        rest = []
-        from = at + 1
-      }
-      if (from < chunk.length) rest.push(chunk.subarray(from))
-    }
-  } catch (error) {
-    throw new Error(`${file} cannot be read: ${toReason(error)}`, { cause: error })
-  }
 }

@@ -1,7 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { Client } from 'pg'
@@ -18,11 +14,11 @@ import {
   sessionForCopies,
   toLine,
 } from './format.ts'
+import { writePrivateFile } from './private-file.ts'
 
 export interface WriteBackupSettings {
   readonly url: string
   readonly schema: string
-  /** An existing file is replaced only when the backup is complete. */
   readonly file: string
   /** The version of the auth server. */
   readonly serverVersion: string
@@ -38,23 +34,16 @@ export async function writeBackup(
   const { url, file } = settings
   const client = await openClient(url, 'portcullis-auth backup')
   const rows: Record<string, number> = {}
-  const draft = `${file}.${randomUUID()}.part`
   try {
     await client.query('begin transaction isolation level repeatable read, read only')
     await client.query(sessionForCopies)
-    await pipeline(
-      writeLines(client, settings, rows),
-      createGzip(),
-      // The file contains password hashes and keys.
-      createWriteStream(draft, { flags: 'wx', mode: 0o600 }),
-    )
-    await client.query('commit')
-    await syncToDisk(draft)
-    await rename(draft, file)
-    await syncToDisk(dirname(file))
+    // Private, because it contains password hashes and keys.
+    await writePrivateFile(file, async (output) => {
+      await pipeline(writeLines(client, settings, rows), createGzip(), output)
+      await client.query('commit')
+    })
     return rows
   } finally {
-    await rm(draft, { force: true })
     await client.end()
   }
 }
@@ -67,7 +56,8 @@ async function* writeLines(
   const { applied } = await readSchemaState(client, schema)
   if (applied.size === 0) {
     throw new Error(
-      `The schema "${schema}" contains no tables of this server, so there is nothing to back up.`,
+      `The schema "${schema}" contains no tables of this server, so there is nothing to back up: check ` +
+        'AUTH_DB_DATABASE_URL and AUTH_DB_NAMESPACE.',
     )
   }
   const { rows: versions } = await client.query<{ version: string }>(
@@ -94,9 +84,4 @@ async function* writeLines(
     rows[table.name] = stream.rowCount
   }
   yield toLine({ rows })
-}
-
-async function syncToDisk(path: string): Promise<void> {
-  await using handle = await open(path, 'r')
-  await handle.sync()
 }

@@ -9,6 +9,7 @@ import { connectBy, RoutedClient } from './open-client.ts'
 import { type PoolShare, readPoolLimit } from './pool-limit.ts'
 import { Routes } from './routes.ts'
 import type { ConnectionFacts, SessionSettings } from './session-settings.ts'
+import { watchConnections } from './watch-connections.ts'
 
 export interface PoolSettings {
   /** `postgres://…` */
@@ -18,8 +19,8 @@ export interface PoolSettings {
   /** Percentage of the connections of PostgreSQL that all our processes together may use. */
   readonly percentage?: number
   /**
-   * Minimum number of processes to share with, because processes that start together do not see
-   * each other yet.
+   * The number of processes that is assumed at least, because processes that start together do not
+   * see each other yet.
    */
   readonly fewestProcesses?: number
   /** How often the limit is updated. */
@@ -65,7 +66,10 @@ const defaultPercentage = 50
 const longestWaitMs = 10_000
 /** How long to wait for PostgreSQL to close our connections. */
 const closeTimeoutMs = 2_000
-/** PostgreSQL times out first, so that the connection can be kept. */
+/**
+ * The driver times out this much later than PostgreSQL. A connection can be kept after a timeout of
+ * PostgreSQL, but not after one of the driver.
+ */
 const graceMs = 1_000
 const defaultLimitIntervalMs = 5_000
 /** How long an idle connection may take to respond to a check. */
@@ -278,22 +282,6 @@ export class ConnectionPool implements AsyncDisposable {
       )
     }
     this.#pool.options.max = this.#limit
-  }
-}
-
-/** @returns a function whose promise resolves when an ended pool has no connections left. */
-function watchConnections(pool: Pool): () => Promise<void> {
-  const closed = Promise.withResolvers<void>()
-  let count = 0
-  pool.on('connect', () => {
-    count += 1
-  })
-  pool.on('remove', () => {
-    count -= 1
-    if (pool.ended && count === 0) closed.resolve()
-  })
-  return async () => {
-    if (count > 0) await closed.promise
   }
 }
 

@@ -143,7 +143,9 @@ function toHosts(
       ? []
       : written.map(({ port }) => port)
   if (ports.length > 1 && ports.length !== names.length) {
-    throw new SettingError(`has ${names.length} hosts and ${ports.length} ports`)
+    throw new SettingError(
+      `has ${names.length} hosts and ${ports.length} ports; write one port for all hosts, or one for each`,
+    )
   }
   return names.map((host, index) => ({
     host: host || undefined,
@@ -227,7 +229,10 @@ export function toSslTries(mode: SslMode, host: string | undefined): readonly bo
   return mode === 'prefer' ? [true, false] : [true]
 }
 
-/** How the certificate of the server is verified, and the client certificate. */
+/**
+ * The options for Node.js: how the server's certificate is verified, and the certificate of the
+ * client.
+ */
 export function toTlsOptions(ssl: SslSettings, host: string | undefined): ConnectionOptions {
   const { rootCertificate, certificate, key, keyPassword } = ssl
   const authorities =
@@ -261,7 +266,7 @@ function readFile(parameter: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const place = `${parameter} ${path} in AUTH_DB_DATABASE_URL`
+    const place = `${parameter} ${path} in the database URL`
     throw new Error(`${place} cannot be read: ${toReason(error)}`, { cause: error })
   }
 }

@@ -10,8 +10,8 @@ import {
 const timeoutMs = 30_000
 
 /**
- * Opens one connection for a command with the URL of the server, including several hosts, TLS and
- * `target_session_attrs`. No session settings are sent.
+ * Opens one connection for a command. As for the server, the URL may have several hosts, TLS
+ * parameters and `target_session_attrs`. No session settings are sent.
  */
 export async function openClient(url: string, applicationName: string): Promise<Client> {
   const routes = new Routes({ url: parseConnectionUrl(url), settings: {}, timeoutMs })

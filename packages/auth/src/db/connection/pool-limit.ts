@@ -11,10 +11,15 @@ export interface PoolShare {
 }
 
 interface ShareRow {
+  /** Connections of PostgreSQL that are not reserved. */
   readonly available: number
+  /** The connection limit of the role or of the database; null if neither has one. */
   readonly most: number | null
+  /** The number of our processes that are connected. */
   readonly processes: number
+  /** The number of these processes that use the same role. */
   readonly of_role: number
+  /** The number of connections of our other processes. */
   readonly others: number
 }
 
@@ -38,7 +43,8 @@ const readShare = `
 
 /**
  * Returns the maximum number of connections of this process: an equal share per process. Other
- * processes notice a new one at their next update; until then, it uses only what they have left.
+ * processes reduce their share at their next update. Until then, a new process gets only the
+ * connections that they do not use.
  */
 export async function readPoolLimit(
   client: ClientBase,

@@ -10,7 +10,7 @@ import {
 
 /** A connection with the columns of the statements that were prepared on it, by name. */
 interface Described {
-  /** Sends everything but requests for the columns. */
+  /** The same connection, except that it does not request the columns (Describe). */
   readonly withoutDescribe: WireConnection
   readonly columns: Map<string, Columns>
 }
@@ -58,7 +58,7 @@ class PreparedQuery extends BaseQuery {
 
 /**
  * @param client must not be behind a pooler, where the next server process may have prepared the
- * statement with other columns. @param config of a statement with a name.
+ * statement with other columns. @param config must have a name.
  */
 export function runPrepared<R extends QueryResultRow>(
   client: QueryingClient,

@@ -14,7 +14,7 @@ export interface Route {
   readonly usesTls: boolean
   /** Whether our settings are sent in the startup message. */
   readonly sendsSettings: boolean
-  /** Whether a server that is only the second choice (`prefer-standby`) is rejected. */
+  /** With `prefer-standby`: whether a server that is not a standby is rejected. */
   readonly requiresPreferred: boolean
 }
 
@@ -34,7 +34,7 @@ interface RoutesSettings {
 
 /**
  * The routes to a database, and which of them worked last. All connections of a process use the
- * same server, and one that rejected TLS or our settings is not tried with them again.
+ * same server. If it rejected TLS or our settings, later connections do not try them again.
  */
 export class Routes {
   readonly #url: ConnectionUrl
@@ -101,7 +101,7 @@ export class Routes {
     if (isWanted) return
     const name = `${route.host.host ?? 'localhost'}:${route.host.port ?? 5432}`
     const kind = isStandby ? 'a standby' : isReadOnly ? 'read-only' : 'the primary'
-    throw new WrongServerError(`${name} is ${kind}, and target_session_attrs is ${session}`)
+    throw new WrongServerError(`${name} is ${kind}, but target_session_attrs is ${session}`)
   }
 
   /** Selects the next route after an error, unless another connection already did. */
@@ -116,7 +116,7 @@ export class Routes {
   explain(error: unknown): unknown {
     return this.#url.options !== '' && error instanceof Error && refusesOptions(error)
       ? new Error(
-          `The server or pooler rejects the parameter "options" of AUTH_DB_DATABASE_URL (${error.message}): ` +
+          `The server or pooler rejects the parameter "options" of the database URL (${error.message}): ` +
             'remove it from the URL and use ALTER ROLE … SET instead, or configure the pooler to accept it.',
           { cause: error },
         )
@@ -144,8 +144,8 @@ function refusesOptions(error: unknown): boolean {
 }
 
 /**
- * Whether the connection may succeed without TLS, or with it: TLS itself failed, or PostgreSQL
- * accepts only the other kind (28000). Like libpq, this does not send a wrong password twice.
+ * Whether a connection may succeed if TLS is switched on or off: TLS itself failed, or PostgreSQL
+ * accepts only the other kind of connection (28000). As in libpq, a wrong password is not sent twice.
  */
 function isAboutTls(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code === '28000'

@@ -17,7 +17,7 @@ export function toSessionSettings({ statementTimeoutMs, more }: SessionNeeds): S
     jit: 'off',
     ...(statementTimeoutMs > 0 && {
       statement_timeout: `${Math.ceil(statementTimeoutMs)}`,
-      // Otherwise the locks of a process that disappeared would stay.
+      // Otherwise a process that disappears during a transaction would keep its locks.
       idle_in_transaction_session_timeout: `${Math.ceil(statementTimeoutMs)}`,
     }),
     ...more,
@@ -84,7 +84,7 @@ export async function readConnectionFacts(
   const [row] = rows
   if (row === undefined) throw new Error('PostgreSQL returned no facts about the connection')
   const isSetUp = names.every((name, index) => isSame(settings[name], row.settings[index]))
-  // A pooler cannot expose the process of PostgreSQL, so it sends a process id of its choice.
+  // A pooler has no fixed process of PostgreSQL, so it sends a process id that it has chosen.
   const isDirect = 'processID' in client && client.processID === row.pid
   return {
     isOwn: isDirect && isSetUp,

@@ -36,12 +36,12 @@ export const BaseQuery = Query as unknown as new (
   done: Done,
 ) => Query & WireQuery
 
-/** A client of the pool, typed by the part that is needed. */
+/** The part of a client that is needed to run a query. */
 export interface QueryingClient {
   query(query: Query): unknown
 }
 
-/** @param create is passed the callback of the query. */
+/** Runs a query. @param create returns the query that calls `done` when it ends. */
 export function runQuery<R extends QueryResultRow>(
   client: QueryingClient,
   create: (done: Done) => Query,

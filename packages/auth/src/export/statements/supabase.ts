@@ -11,7 +11,7 @@ export interface ExportTable {
    * staged row `s` and a key of `skipReasons`.
    */
   readonly skipRules: readonly (readonly [condition: string, outcome: string])[]
-  /** Values for new rows, by columns that this server does not have. */
+  /** By column: values for new rows in columns that only Supabase Auth has. */
   readonly defaults?: Readonly<Record<string, string>>
 }
 
@@ -224,7 +224,8 @@ export const countOutcomes = (mostExamples: number): string => `
 
 /**
  * Selects rows that were imported from the database and then deleted here.
- * @param source a literal, because COPY takes no parameters. Earlier releases did not record it.
+ * Rows without a source are included, because earlier releases did not record it.
+ * @param source a literal, because COPY takes no parameters.
  */
 export const selectDeleted = ({ name }: ExportTable, source: string): string =>
   `select r.id, r.updated_at from {ns}.imported_rows r where r.table_name = '${name}'

@@ -86,7 +86,7 @@ interface ClientKind {
   readonly authMethod: AuthMethod
 }
 
-/** Each of the two is derived from the other if it is not given. @throws {ApiError} */
+/** If only the type or only the method is given, it determines the other one. @throws {ApiError} */
 export function parseClientKind(type = '', method = ''): ClientKind {
   const givenType = clientTypes.find((known) => known === type)
   if (type !== '' && givenType === undefined) {
@@ -107,7 +107,7 @@ export function parseClientKind(type = '', method = ''): ClientKind {
 }
 
 /** The type of a client cannot change, because only confidential clients have a secret. @throws {ApiError} */
-export function parseMethodOf(clientType: ClientType, method: string): AuthMethod {
+export function parseMethodFor(clientType: ClientType, method: string): AuthMethod {
   const authMethod = parseAuthMethod(method)
   if (toClientType(authMethod) === clientType) return authMethod
   const valid = methodsByType[clientType].join(', ')

@@ -6,7 +6,7 @@ import {
   type ClientFields,
   checkClientFields,
   parseClientKind,
-  parseMethodOf,
+  parseMethodFor,
 } from './client-fields.ts'
 import {
   addOAuthClient,
@@ -88,7 +88,7 @@ interface ClientPage {
   readonly total: number
 }
 
-export async function findClients(
+export async function listClients(
   { db }: Services,
   range: { readonly limit: number; readonly offset: number },
 ): Promise<ClientPage> {
@@ -120,7 +120,9 @@ export async function updateClient(
     ...(client_name !== undefined && { client_name }),
     ...(client_uri !== undefined && { client_uri }),
     ...(logo_uri !== undefined && { logo_uri }),
-    ...(method !== undefined && { token_endpoint_auth_method: parseMethodOf(client_type, method) }),
+    ...(method !== undefined && {
+      token_endpoint_auth_method: parseMethodFor(client_type, method),
+    }),
     ...toAction(services, 'oauth_client_updated', id, admin),
   })
   return toClientRecord(requireClient(client))

@@ -7,8 +7,8 @@ import { largestPageSize, parsePage, toPageHeaders } from '../admin/pages.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
 import {
   createClient,
-  findClients,
   getClient,
+  listClients,
   removeClient,
   renewSecret,
   toClientRecord,
@@ -47,7 +47,7 @@ export const adminListOAuthClients = defineEndpoint({
     requireOAuthServer(services)
     const page = parsePage(query, largestPageSize)
     const range = { limit: page.size, offset: page.offset }
-    const { clients, total } = await findClients(services, range)
+    const { clients, total } = await listClients(services, range)
     return json({ clients }, toPageHeaders(path, page, total))
   },
 })
@@ -79,7 +79,7 @@ export const adminGetOAuthClient = defineEndpoint({
   success: { status: 200, description: 'The client, without its secret' },
   async handle({ params }, services) {
     requireOAuthServer(services)
-    return json(toClientRecord(await getClient(services, readClientId(params))))
+    return json(toClientRecord(await getClient(services, parseClientId(params))))
   },
 })
 
@@ -93,7 +93,7 @@ export const adminUpdateOAuthClient = defineEndpoint({
   async handle({ body, params, adminRole, client }, services) {
     requireOAuthServer(services)
     const admin = { adminRole, ip: client.ip }
-    return json(await updateClient(services, readClientId(params), body, admin))
+    return json(await updateClient(services, parseClientId(params), body, admin))
   },
 })
 
@@ -105,7 +105,7 @@ export const adminDeleteOAuthClient = defineEndpoint({
   success: { status: 204, description: 'The client was removed' },
   async handle({ params, adminRole, client }, services) {
     requireOAuthServer(services)
-    await removeClient(services, readClientId(params), { adminRole, ip: client.ip })
+    await removeClient(services, parseClientId(params), { adminRole, ip: client.ip })
     return noContent
   },
 })
@@ -119,7 +119,7 @@ export const adminRenewOAuthClientSecret = defineEndpoint({
   async handle({ params, adminRole, client }, services) {
     requireOAuthServer(services)
     const admin = { adminRole, ip: client.ip }
-    return json(await renewSecret(services, readClientId(params), admin))
+    return json(await renewSecret(services, parseClientId(params), admin))
   },
 })
 
@@ -130,7 +130,7 @@ function requireOAuthServer({ config }: Pick<Services, 'config'>): void {
 }
 
 /** Reads the client ID from the path. @throws {ApiError} */
-function readClientId(params: Readonly<Record<string, string>>): string {
+function parseClientId(params: Readonly<Record<string, string>>): string {
   const id = params['client_id'] ?? ''
   if (uuidPattern.test(id)) return id.toLowerCase()
   throw invalid('invalid client_id format')

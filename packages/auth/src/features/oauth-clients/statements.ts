@@ -20,14 +20,14 @@ export interface OAuthClientRow extends Row {
 const columns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
   c.client_name, c.client_uri, c.logo_uri, c.created_at, c.updated_at`
 
-/** All statements that change clients read these parameters, as far as they need them. */
+/** The parameters of all statements that change clients. Each statement uses some of them. */
 const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, client_type text, secret_hash text,
        token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text,
        client_uri text, logo_uri text, now timestamptz, ip text, audit jsonb)
    )`
 
-/** @param changed the part of the `with` whose rows are logged. */
+/** @param changed the name of the common table expression whose rows are logged. */
 const logged = (changed: string) => `logged as (
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
      select a.id, a.payload, p.ip, p.now
@@ -79,7 +79,7 @@ export const findOAuthClient = statement(
   `select ${columns} from {ns}.oauth_clients c where c.id = $1`,
 ).returning<OAuthClientRow>()
 
-/** A page of clients, newest first. The only row has no client if the page is empty. */
+/** A page of clients, newest first. An empty page has one row, with the total and no client. */
 export const listOAuthClients = statement(
   'list_oauth_clients',
   ['limit', 'offset'],

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { toReason } from '@portcullis/service-kit/reason'
+import { toJsonValue } from '../json-value.ts'
 import type { RawRecord } from './read-jsonl.ts'
 
 /** The fields of a record. docs/auth-migration.md describes them. */
@@ -59,7 +60,9 @@ function toUser(
   checks: RecordChecks,
 ): FileUser {
   const unknown = Object.keys(fields).find((name) => !recordFields.some((known) => known === name))
-  if (unknown !== undefined) throw new Error(`the field ${unknown} is unknown`)
+  if (unknown !== undefined) {
+    throw new Error(`the field ${unknown} is unknown; docs/auth-migration.md lists the fields`)
+  }
   const read = <Value>(name: Field, parse: (value: unknown) => Value): Value | null => {
     const value = fields[name]
     if (value === undefined || value === null || value === '') return null
@@ -87,7 +90,7 @@ function toUser(
     phone,
     encrypted_password: read('password_hash', (value) => {
       if (checks.isPasswordHash(toText(value))) return toText(value)
-      throw new Error('the format of the hash is not supported')
+      throw new Error('must be a hash of bcrypt, argon2i, argon2id or Firebase scrypt')
     }),
     email_confirmed_at: emailConfirmedAt,
     phone_confirmed_at: phoneConfirmedAt,
@@ -151,7 +154,7 @@ function toUuid(value: unknown): string {
   throw new Error('must be a UUID')
 }
 
-/** Accepts a string such as RFC 3339, or milliseconds since 1970. */
+/** Accepts a time such as `2026-01-31T12:00:00Z`, or milliseconds since 1970. */
 function toTime(value: unknown): string {
   const time = new Date(typeof value === 'number' ? value : toText(value))
   if (!Number.isNaN(time.getTime())) return time.toISOString()
@@ -167,7 +170,7 @@ function toConfirmation(value: unknown, createdAt: string): string | null {
 
 /** Also accepts a string with JSON, as in CSV files. */
 function toObject(value: unknown): object {
-  const object: unknown = typeof value === 'string' ? JSON.parse(value) : value
+  const object = typeof value === 'string' ? toJsonValue(value) : value
   if (typeof object === 'object' && object !== null && !Array.isArray(object)) return object
   throw new Error('must be a JSON object')
 }

@@ -35,7 +35,7 @@ async function* readRecords(input: Readable): AsyncGenerator<CsvRecord> {
   let values: string[] = []
   let value = ''
   let isQuoted = false
-  /** Whether the last character was a quote that ends the value, or is the first of two quotes. */
+  /** Whether the last character was a quote. It ends the value, or is the first of two. */
   let isAfterQuote = false
   let line = 1
   let firstLine = 1
@@ -74,7 +74,8 @@ async function* readRecords(input: Readable): AsyncGenerator<CsvRecord> {
   }
   if (isQuoted && !isAfterQuote) {
     throw new ImportError(
-      `The record that starts in line ${firstLine} has an opening quote without a closing quote.`,
+      `The record that starts in line ${firstLine} has an opening quote without a closing quote. Add it, or write ` +
+        'a quote inside a value twice.',
     )
   }
   if (value !== '' || values.length > 0) yield end()

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import { toJsonValue } from '../json-value.ts'
 
 /** A record of a file, before it is checked. */
 export interface RawRecord {
@@ -21,13 +22,9 @@ export async function* readJsonl(input: Readable): AsyncGenerator<RawRecord> {
 }
 
 function parseObject(text: string): Omit<RawRecord, 'line'> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return { fields: value as Record<string, unknown> }
-    }
-  } catch {
-    // The result below describes the error.
+  const value = toJsonValue(text)
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return { fields: value as Record<string, unknown> }
   }
   return { fields: {}, flaw: 'it is not a JSON object' }
 }

@@ -78,8 +78,8 @@ export const stageSecrets = `
 
 /**
  * Decides what happens to each staged row. `$1` and `$2` are the first and the last ID of the batch,
- * which keep the joins small. `$3` is the source; it differs from null, so that a row without a source
- * counts as imported from this one.
+ * which keep the joins small. `$3` is the source. A row that was recorded without a source counts as
+ * imported from this one, because its comparison with `$3` is null.
  */
 export function decideOutcomes(table: ImportTable): string {
   const skips = table.skipRules.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
@@ -127,7 +127,7 @@ const claim = (table: ImportTable, present: string) => `
   update {ns}.imported_rows r set source = $1 from ${present} p
   where r.table_name = '${table.name}' and r.id = p.id and r.source is null`
 
-/** The source has all rows whose IDs were copied. */
+/** Claims the rows whose IDs were copied from the source. */
 export const claimRows = (table: ImportTable): string => claim(table, 'pg_temp.import_ids')
 
 export const claimStagedRows = (table: ImportTable): string => claim(table, toStage(table))
@@ -141,7 +141,10 @@ export const selectIds = (table: ImportTable): string => `select id from {supaba
 
 export const copyIntoIds = 'copy pg_temp.import_ids from stdin'
 
-/** Deletes rows from the source `$1` that it no longer has, unless they were changed here. */
+/**
+ * Deletes rows here that were imported from the source `$1` and that it no longer has, unless they
+ * were changed here.
+ */
 export const deleteGone = (table: ImportTable): string => `
   with gone as (
     delete from {ns}.imported_rows r where r.table_name = '${table.name}' and r.source = $1
@@ -158,7 +161,9 @@ export const deleteGone = (table: ImportTable): string => `
 export const hasImported = `
   select exists (select from {ns}.imported_rows where table_name = $1) as "isThere"`
 
-/** Counts rows that exist here and that no source has claimed, because it does not have them. */
+/**
+ * Counts rows here whose source is still unknown. The import has claimed those that its source has.
+ */
 export const countUnclaimed = (table: ImportTable): string => `
   select count(*)::integer as count from {ns}.imported_rows r
   join {ns}.${table.name} t on t.id = r.id

@@ -26,7 +26,7 @@ export interface ImportColumn {
   readonly isStagedOnly?: boolean
 }
 
-/** Whether the source has a column, because releases differ. */
+/** Whether the source has a column. Its releases differ. */
 export type HasColumn = (table: string, column: string) => boolean
 
 /** A column that the source has under the same name. */

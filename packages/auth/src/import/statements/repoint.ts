@@ -36,9 +36,9 @@ export const findDefaults = `
   where a.attgenerated = '' and ${elsewhere} order by 1, 2`
 
 /**
- * Selects statements that grant what roles may do in the old schema and not in the new one: use the
- * schema, and call the functions whose names are `$3`. `grantee = 0` stands for `public`. Owners are
- * left out, because they have these privileges without a grant.
+ * Selects statements that grant, in the new schema, the privileges that roles have only in the old
+ * one: to use the schema, and to call the functions whose names are `$3`. `grantee = 0` stands for
+ * `public`. Owners are left out, because they have these privileges without a grant.
  */
 export const findGrants = `
   with schemas as (
@@ -84,7 +84,7 @@ export const findTriggers = `
       where own.nspname = $2 and oc.relname = 'users' and o.tgname = t.tgname)
   order by 1`
 
-/** Selects functions and views. Those of extensions (`deptype = 'e'`) belong to the extension. */
+/** Selects functions and views, except those of extensions (`deptype = 'e'`). */
 export const findCode = `
   select format('function %s', p.oid::regprocedure) as name, p.prosrc as text
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace

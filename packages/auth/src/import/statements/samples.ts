@@ -1,6 +1,6 @@
 import type { ImportTable } from './import-table.ts'
 
-/** The columns that are compared by table: those that the import does not encrypt or derive. */
+/** By table: the columns that are compared. The import neither encrypts nor derives them. */
 const sampledColumns: Readonly<Record<string, readonly string[]>> = {
   users: [
     'aud',

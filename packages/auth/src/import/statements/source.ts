@@ -22,7 +22,7 @@ export const readClock = 'select now()::text as time'
 export const readDatabaseName = 'select current_database()::text as name'
 
 /** An administrator may have revoked the privilege that every role has by default. */
-export const mayReadSystemIdentifier = `
+export const canReadSystemIdentifier = `
   select has_function_privilege('pg_catalog.pg_control_system()', 'execute') as "isAllowed"`
 
 export const readSystemIdentifier =

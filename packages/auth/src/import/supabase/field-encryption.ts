@@ -1,5 +1,6 @@
 import { createDecipheriv, hkdfSync } from 'node:crypto'
 import { ImportError } from '../import-error.ts'
+import { toJsonValue } from '../json-value.ts'
 
 /** Decrypts values that Supabase Auth encrypts with GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY. */
 export interface FieldDecryption {
@@ -41,20 +42,12 @@ interface Encrypted {
 
 function parseEncrypted(text: string): Encrypted | undefined {
   if (!text.startsWith('{')) return undefined
-  const value = parseJson(text)
+  const value = toJsonValue(text)
   if (typeof value !== 'object' || value === null) return undefined
   const { key_id: keyId, alg, data, nonce } = value as Record<string, unknown>
   if (alg !== algorithm || typeof keyId !== 'string' || keyId === '') return undefined
   if (typeof data !== 'string' || typeof nonce !== 'string') return undefined
   return { keyId, data: Buffer.from(data, 'base64'), nonce: Buffer.from(nonce, 'base64') }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function decryptWith({ data, nonce }: Encrypted, key: Buffer): string | undefined {

@@ -36,7 +36,7 @@ export interface SecretRow {
   readonly credential?: unknown
 }
 
-/** The kinds by table of the source. */
+/** The kind of secrets in each table of the source. */
 export const secretKinds: Readonly<Record<string, SecretKind>> = {
   users: {
     columns: 's.encrypted_password as value',

@@ -19,14 +19,17 @@ export interface SupabaseSchema {
 }
 
 interface ReadSchemaOptions {
-  /** Whether a release that is later than `newest` is accepted. */
-  readonly acceptsNewer: boolean
+  /**
+   * Whether a release that is later than `newest` is accepted. Undefined: the command has no option
+   * for that.
+   */
+  readonly acceptsNewer?: boolean
 }
 
 /** @throws {ImportError} if it is not the schema of a release of Supabase Auth that can be read. */
 export async function readSupabaseSchema(
   client: Client,
-  { schema, label, option }: SupabaseUrl,
+  { schema, label }: SupabaseUrl,
   { acceptsNewer }: ReadSchemaOptions,
 ): Promise<SupabaseSchema> {
   const { rows } = await client.query<{ table: string; columns: string[] }>(listSourceTables, [
@@ -59,7 +62,7 @@ export async function readSupabaseSchema(
     )
   }
   if (version > newest.migration && !acceptsNewer) {
-    const trial = option === '--from' ? ', or try with --dry-run --accept-newer' : ''
+    const trial = acceptsNewer === undefined ? '' : ', or try with --dry-run --accept-newer'
     throw new ImportError(
       `The tables (${label}) belong to a release of Supabase Auth after ${newest.release} (last migration: ` +
         `${version}), which this server has not been tested with. Upgrade this server${trial}.`,

@@ -10,7 +10,7 @@ export interface SupabaseUrl {
   readonly server: string
   /** Host, database and schema for messages, without the password. */
   readonly label: string
-  /** The command-line option that has the URL, for messages. */
+  /** The command-line option or the variable that has the URL, for messages. */
   readonly option: string
 }
 
@@ -19,7 +19,7 @@ export interface SupabaseUrl {
  * `search_path=auth` instead, which is accepted too.
  * @throws {ImportError}
  */
-export function parseSupabaseUrl(text: string, option = '--from'): SupabaseUrl {
+export function parseSupabaseUrl(text: string, option: string): SupabaseUrl {
   const [base = '', query = ''] = text.split('?', 2)
   const parameters = query.split('&').filter((pair) => pair !== '')
   const isSchema = (pair: string) => /^(?:schema|search_path)=/.test(pair)

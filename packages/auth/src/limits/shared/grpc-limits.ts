@@ -12,7 +12,7 @@ export interface GrpcLimitsSettings {
   readonly now: () => number
 }
 
-/** Limits memory under attack. */
+/** Limits the memory that attackers can fill. */
 const mostRefused = 100_000
 
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
@@ -134,8 +134,8 @@ const mostRequests = 2 ** 32 - 1
 
 /**
  * A window as long as the bucket takes to fill, with the burst as its limit: 30 in 5 minutes, or 30
- * per minute for 150 in 5 minutes with a burst of 30. In any such period at most twice as many
- * requests are allowed, as with the bucket.
+ * per minute for 150 in 5 minutes with a burst of 30. In any period of that length, at most twice the
+ * burst is allowed, as with the bucket.
  *
  * The protocol has units but no lengths. A window of 5 minutes is therefore a part of an hour, and
  * the descriptor names the part: each part has its own counter.

@@ -1,4 +1,4 @@
-import type { LimiterName, RequestLimit, Room } from '../request-limits.ts'
+import type { LimiterName, RemainingRequests, RequestLimit } from '../request-limits.ts'
 
 /** An external service that counts for several processes. */
 export interface LimitService extends AsyncDisposable {
@@ -13,7 +13,7 @@ export interface LimitService extends AsyncDisposable {
    */
   take(limiter: LimiterName, key: string, limit: RequestLimit): Promise<number | undefined>
   /** Returns what is still allowed, as far as the service can report it without counting. */
-  peek(limiter: LimiterName, key: string, limit: RequestLimit): Promise<Room>
+  peek(limiter: LimiterName, key: string, limit: RequestLimit): Promise<RemainingRequests>
   /** Resets a count, if the service supports it. */
   clear(limiter: LimiterName, key: string): Promise<void>
   /** Replaces the current connection, because its response is no longer awaited. */

@@ -27,7 +27,7 @@ export function openRedisLimits(service: RedisService): LimitService {
   const open = () => createRedisClient(service, onError)
   let client = open()
   const toName = (limiter: string, key: string) => `${service.prefix}${limiter}:${key}`
-  /** Replaces an error that the client is offline by the reason why it is. */
+  /** Replaces the error that the client is offline by the reason for it. */
   const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work()
@@ -214,7 +214,7 @@ const shapes: Readonly<
   },
 }
 
-/** Long enough for a busy Redis, short enough to detect a machine that is gone. */
+/** Long enough for a busy Redis, and short enough to detect an unreachable machine soon. */
 const silenceMs = 5_000
 
 function toConnection({ isEncrypted, username, password }: RedisService) {

@@ -30,7 +30,8 @@ export async function openSharedLimits(
   let retryAtMs = 0
   let changedAtMs = Number.NEGATIVE_INFINITY
 
-  // Responses to calls that were in progress at a change of state say nothing about the new state.
+  // The result of a call that began before the last change of state is ignored: it says nothing
+  // about the new state.
   const change = (calledAtMs: number, toDown: boolean, logChange: () => void) => {
     if (isDown === toDown || calledAtMs < changedAtMs) return
     isDown = toDown
@@ -112,8 +113,8 @@ const late = new Error('no response in time')
 
 async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
-  // Waits for another turn of the event loop: if this process was busy, the response may have
-  // arrived unread.
+  // If this process was busy, the response may have arrived without being read. It is read in the
+  // turn of the event loop before `setImmediate`.
   const timer = setTimeout(() => setImmediate(() => reject(late)), timeoutMs)
   try {
     return await Promise.race([work, promise])

@@ -18,7 +18,7 @@ const applicationName = 'portcullis-auth import'
  * Connects to both databases, and disconnects at the end.
  * @throws {ImportError} if the database of Supabase Auth cannot be reached.
  */
-export async function withBoth<Result>(
+export async function withBothDatabases<Result>(
   supabaseUrl: SupabaseUrl,
   ownUrl: string,
   use: (clients: BothClients) => Promise<Result>,

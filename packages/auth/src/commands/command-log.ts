@@ -1,0 +1,7 @@
+import type { CommandIo } from '@portcullis/service-kit/command'
+import { createLog, type Log } from '@portcullis/service-kit/log'
+
+/** The log of a command that prints its result: only problems are written, as text for people. */
+export function createCommandLog({ stderr }: CommandIo, level: 'warning' | 'error'): Log {
+  return createLog({ level, format: 'text', write: (line) => stderr.write(line) })
+}
