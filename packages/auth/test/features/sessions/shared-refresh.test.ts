@@ -2,10 +2,11 @@
  * @servers postgres-embedded
  */
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { Client } from 'pg'
-import { type Database, openDatabase } from '../../../src/db/database.ts'
+import { type Database, type DatabaseSettings, openDatabase } from '../../../src/db/database.ts'
 import { rotateSession } from '../../../src/features/sessions/statements/rotation.ts'
 import { until } from '../../support/outbox.ts'
 import { createRandom } from '../../support/random.ts'
@@ -23,13 +24,23 @@ interface Tables {
 // oxlint-disable-next-line typescript/no-explicit-any -- rows of many queries
 type Row = any
 
-async function openTables(t: TestContext): Promise<Tables | undefined> {
+async function openTables(
+  t: TestContext,
+  audit?: DatabaseSettings['audit'],
+): Promise<Tables | undefined> {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
   const { url } = postgres
   const { name: schema, release } = await openTestSchema(url)
   const log = { warning: () => {} }
-  const db = openDatabase({ url, schema, maxPoolSize: 12, idleTimeoutMs: 1_000, log })
+  const db = openDatabase({
+    url,
+    schema,
+    maxPoolSize: 12,
+    idleTimeoutMs: 1_000,
+    log,
+    ...(audit && { audit }),
+  })
   const client = new Client({ connectionString: url })
   await client.connect()
   await client.query(`set search_path to "${schema}"`)
@@ -131,6 +142,28 @@ test('refreshes that arrive together are one transaction, with the effects of ea
     sessions.map(({ transaction: _, ...session }) => [session.id, session]),
   )
   assert.deepEqual(found, Object.fromEntries(ids.map((id) => [id, refreshed(id)])))
+})
+
+test('the audit entry of each refresh is reported in the context of its request', async (t) => {
+  const context = new AsyncLocalStorage<string>()
+  const reported: string[][] = []
+  const tables = await openTables(t, {
+    isStored: true,
+    onWritten: (entries) =>
+      reported.push(
+        entries.map(
+          ({ payload }) => `${context.getStore()} ${Object(payload['traits']).session_id}`,
+        ),
+      ),
+  })
+  if (!tables) return
+  const { db, addUser } = tables
+  const ids = [...(await addUser(1)), ...(await addUser(2))]
+  await Promise.all(ids.map((id) => context.run(id, () => db.run(rotateSession, toValues(id, 0)))))
+  assert.deepEqual(
+    reported,
+    ids.map((id) => [`${id} ${id}`]),
+  )
 })
 
 test('a locked session delays only its own refresh', async (t) => {

@@ -107,8 +107,8 @@ const rotateSessions = statement(
      left join (rotated r join signed_in u on u.id = r.user_id) on r.position = token.position
    where r.id is not null or (
      not exists (select from rotated other where other.id = token.session_id)
-     and exists (select from {ns}.sessions s
-       where s.id = token.session_id and s.refresh_token_counter = token.counter)
+     and token.counter = (
+       select s.refresh_token_counter from {ns}.sessions s where s.id = token.session_id)
    )`,
 )
 
