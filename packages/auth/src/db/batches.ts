@@ -1,10 +1,19 @@
+import type { AuditNotice } from './audit-notices.ts'
+import { DatabaseLostError, toDatabaseError } from './database-errors.ts'
 import type { Row, Statement } from './statement.ts'
 
-type Execute = (statement: Statement, values: readonly object[]) => Promise<readonly Row[]>
+/** What a statement returned and wrote. */
+export interface Executed {
+  readonly rows: readonly Row[]
+  readonly audited: readonly AuditNotice[]
+}
+
+/** @param values of one request, or of each request of a batch. */
+type Execute = (statement: Statement, values: object | readonly object[]) => Promise<Executed>
 
 interface Waiting {
   readonly values: object
-  readonly resolve: (rows: readonly Row[]) => void
+  readonly resolve: (executed: Executed | Promise<Executed>) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -27,7 +36,8 @@ export class Batches {
     this.#execute = execute
   }
 
-  run(statement: Statement, values: object): Promise<readonly Row[]> {
+  /** @param shared handles several requests at once: the statement itself, or its `shared` one. */
+  run(statement: Statement, shared: Statement, values: object): Promise<Executed> {
     return new Promise((resolve, reject) => {
       const one: Waiting = { values, resolve, reject }
       const waiting = this.#waiting.get(statement)
@@ -38,25 +48,45 @@ export class Batches {
       const batch = [one]
       this.#waiting.set(statement, batch)
       // Runs after the event loop has read all sockets that are ready.
-      setImmediate(() => void this.#send(statement, batch))
+      setImmediate(() => void this.#send(statement, shared, batch))
     })
   }
 
-  async #send(statement: Statement, batch: readonly Waiting[]): Promise<void> {
+  async #send(statement: Statement, shared: Statement, batch: readonly Waiting[]): Promise<void> {
     if (this.#waiting.get(statement) === batch) this.#waiting.delete(statement)
+    const runAlone = ({ values, resolve }: Waiting) => resolve(this.#execute(statement, values))
+    if (batch.length === 1) {
+      batch.forEach(runAlone)
+      return
+    }
     try {
       const values = batch.map((one) => one.values)
-      const rows = splitRows(await this.#execute(statement, values), batch.length)
-      batch.forEach(({ resolve }, index) => resolve(rows[index] ?? []))
+      const executed = split(await this.#execute(shared, values), values)
+      for (const [index, one] of batch.entries()) {
+        const own = executed[index] ?? nothing
+        if (own.rows[0]?.['is_busy'] === true) runAlone(one)
+        else one.resolve(own)
+      }
     } catch (error) {
-      for (const { reject } of batch) reject(error)
+      // PostgreSQL has undone everything, so the request that caused the error can fail alone.
+      if (shared !== statement && !(toDatabaseError(error) instanceof DatabaseLostError)) {
+        batch.forEach(runAlone)
+      } else {
+        for (const { reject } of batch) reject(error)
+      }
     }
   }
 }
 
-/** Splits the rows of a batch by their request. */
-function splitRows(rows: readonly Row[], count: number): readonly (readonly Row[])[] {
-  const split: Row[][] = Array.from({ length: count }, () => [])
-  for (const row of rows) split[Number(row['position']) - 1]?.push(row)
-  return split
+const nothing: Executed = { rows: [], audited: [] }
+
+/** Splits the rows of a batch by their position, and its audit entries by their ID. */
+function split(executed: Executed, values: readonly object[]): readonly Executed[] {
+  const rows: Row[][] = values.map(() => [])
+  for (const row of executed.rows) rows[Number(row['position']) - 1]?.push(row)
+  const audited = Map.groupBy(executed.audited, ({ id }) => id)
+  return values.map((one, index) => ({
+    rows: rows[index] ?? [],
+    audited: audited.get(Reflect.get(one, 'auditId')) ?? [],
+  }))
 }

@@ -1,6 +1,6 @@
 import { type PoolClient, type QueryConfig, types } from 'pg'
 import { AuditNotices, type AuditSettings, toAuditSession } from './audit-notices.ts'
-import { Batches } from './batches.ts'
+import { Batches, type Executed } from './batches.ts'
 import {
   type Checkout,
   ConnectionPool,
@@ -19,7 +19,7 @@ import {
   toUniqueName,
 } from './prepared-statements.ts'
 import {
-  isBatched,
+  findShared,
   type NoValues,
   type Row,
   type Statement,
@@ -121,18 +121,17 @@ export function openDatabase(settings: DatabaseSettings): Database {
     }
   }
 
-  /** Reports only committed entries; those of a failed statement were rolled back. */
-  const reportAudited = (client: PoolClient, isCommitted: boolean): void => {
-    const written = notices?.take(client) ?? []
-    if (isCommitted && written.length > 0) audit?.onWritten(written)
+  const takeAudited = (client: PoolClient) => notices?.take(client) ?? []
+  const reportAudited = (written: Executed['audited']): void => {
+    if (written.length > 0) audit?.onWritten(written)
   }
 
   /** @param canName whether the statement may be prepared. */
-  const runAlone = async (
+  const execute = async (
     statement: Statement,
     values: object | undefined,
     canName = true,
-  ): Promise<readonly never[]> => {
+  ): Promise<Executed> => {
     const checkout = await pool.acquire()
     const { client, facts, release } = checkout
     const { name, text } = prepare(statement)
@@ -140,20 +139,30 @@ export function openDatabase(settings: DatabaseSettings): Database {
     const query = { ...(isNamed && { name }), text, values: toPositional(statement, values) }
     try {
       const rows = await send<never>(checkout, query, facts.isSetUp ? undefined : localSettings)
+      const audited = takeAudited(client)
       release(true)
-      reportAudited(client, true)
-      return rows
+      return { rows, audited }
     } catch (error) {
       const isLost = isNamed && isUnprepared(error)
+      // The entries of a failed statement were rolled back.
+      takeAudited(client)
       release(!isLost && leavesConnectionUsable(error))
-      reportAudited(client, false)
       // The statement was not executed, so it is sent again without a name.
-      if (isLost) return await runAlone(statement, values, false)
+      if (isLost) return await execute(statement, values, false)
       throw error
     }
   }
 
-  const batches = new Batches((statement, values) => runAlone(statement, values))
+  const batches = new Batches((statement, values) => execute(statement, values))
+
+  const run = async (statement: Statement, values: object): Promise<readonly Row[]> => {
+    const shared = findShared(statement)
+    const { rows, audited } = await (shared === undefined
+      ? execute(statement, values)
+      : batches.run(statement, shared, values))
+    reportAudited(audited)
+    return rows
+  }
 
   /**
    * Whether the statement was not executed because its prepared form is missing or out of date. If it
@@ -191,14 +200,16 @@ export function openDatabase(settings: DatabaseSettings): Database {
           }),
       })
       await client.query('commit')
+      const audited = takeAudited(client)
       release(true)
-      reportAudited(client, true)
+      reportAudited(audited)
       return { result }
     } catch (thrown) {
       const error = toDatabaseError(thrown)
       const isUsable = !(error instanceof DatabaseLostError) || leavesConnectionUsable(error)
-      release(isUsable && !isLost && (await isRolledBack(client)))
-      reportAudited(client, false)
+      const isKept = isUsable && !isLost && (await isRolledBack(client))
+      takeAudited(client)
+      release(isKept)
       if (isLost) return 'unprepared'
       throw error
     }
@@ -206,9 +217,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
 
   return {
     run: (statement: Statement, values: object = {}) =>
-      watched(statement.name, () =>
-        isBatched(statement) ? batches.run(statement, values) : runAlone(statement, values),
-      ) as Promise<readonly never[]>,
+      watched(statement.name, () => run(statement, values)) as Promise<readonly never[]>,
     async transaction(use) {
       const begin = async (canName: boolean) => attempt(await pool.acquire(), use, canName)
       let ended = await begin(true)

@@ -10,8 +10,16 @@ export interface Statement<V = never, R extends Row = Row> {
   readonly parameters: readonly string[] | ObjectParameter<V> | BatchParameters
   /** `{ns}` is replaced by the schema. */
   readonly text: string
+  /** Handles several executions at once; see `sharing`. */
+  readonly shared?: Statement
   /** Declares the type of the rows. */
   returning<Returned extends Row>(): Statement<V, Returned>
+  /**
+   * Declares a `batch` statement that does the same for several requests at once. It must not wait
+   * for locks. The column `is_busy` of its rows is true for a request that it could not handle; that
+   * one is executed alone, and so are all of them if it fails.
+   */
+  sharing(shared: Statement<V>): Statement<V, R>
   /** Used by the type checker only. */
   readonly types?: { readonly values: (values: V) => void; readonly row: R }
 }
@@ -60,7 +68,17 @@ export function statement(
   ...rest: [text: string] | [parameters: Statement['parameters'], text: string]
 ): Statement {
   const [parameters, text] = rest.length === 1 ? [[], ...rest] : rest
-  const made: Statement<never, never> = { name, parameters, text, returning: () => made }
+  return create({ name, parameters, text })
+}
+
+type Fields = Pick<Statement, 'name' | 'parameters' | 'text' | 'shared'>
+
+function create(fields: Fields): Statement<never, never> {
+  const made: Statement<never, never> = {
+    ...fields,
+    returning: () => made,
+    sharing: (shared) => create({ ...fields, shared }),
+  }
   return made
 }
 
@@ -76,13 +94,16 @@ export function object<V extends object>(): ObjectParameter<V> {
  * The statement answers several requests at once: `$1`, `$2` and so on are arrays, in which each
  * request has the same place. Each row has that place, from 1, in the column `position`. Use it for
  * frequent statements that only read, with values that cannot fail: an error fails the whole batch.
+ * See `sharing` for those that write.
  */
 export function batch<const Name extends string>(names: readonly Name[]): BatchParameters<Name> {
   return { kind: 'batch', names }
 }
 
-export function isBatched({ parameters }: Statement): boolean {
-  return 'kind' in parameters && parameters.kind === 'batch'
+/** The statement that handles several requests at once, if there is one. */
+export function findShared(statement: Statement): Statement | undefined {
+  const { parameters, shared } = statement
+  return 'kind' in parameters && parameters.kind === 'batch' ? statement : shared
 }
 
 /**

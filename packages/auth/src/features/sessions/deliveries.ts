@@ -12,14 +12,23 @@ export interface DeliverySettings {
 }
 
 export interface Deliveries extends AsyncDisposable {
-  /** Records that the response with this token was sent. Returns at once and never fails. */
-  mark(token: RefreshToken): void
+  /**
+   * Records that the response with this token was sent. Returns at once and never fails.
+   * @param reuseIntervalMs how long the previous token is accepted from now on.
+   */
+  mark(token: RefreshToken, reuseIntervalMs: number): void
   /** Resolves when all marks so far are stored, or cannot be stored at present. */
   settled(): Promise<void>
 }
 
 /** When the limit is reached, the oldest marks are dropped: their tokens count as not delivered. */
 const mostWaiting = 10_000
+
+/**
+ * Marks are collected for this time. Until then the previous token is accepted with and without the
+ * mark, so only marks with a shorter reuse interval are written at once.
+ */
+const collectMs = 100
 
 /**
  * Stores in the background which refresh tokens were sent: each statement writes all marks since
@@ -30,6 +39,8 @@ export function openDeliveries(settings: DeliverySettings): Deliveries {
   const { db, log, now, retryMs = 1_000 } = settings
   const waiting = new Map<string, { readonly counter: number; readonly atMs: number }>()
   let writing: Promise<void> | undefined
+  let isWriteWanted = false
+  let collecting: NodeJS.Timeout | undefined
   let retry: NodeJS.Timeout | undefined
   let isClosed = false
   let isLost = false
@@ -55,11 +66,18 @@ export function openDeliveries(settings: DeliverySettings): Deliveries {
       }
     }
   }
+  /** Writes all marks now, or as soon as the statement in progress has ended. */
   const pump = (): void => {
+    clearTimeout(collecting)
+    collecting = undefined
+    isWriteWanted = writing !== undefined
     if (writing !== undefined || waiting.size === 0) return
     writing = write().finally(() => {
       writing = undefined
-      if (!isLost) return pump()
+      if (!isLost) {
+        if (isWriteWanted) pump()
+        return
+      }
       if (isClosed) return
       retry ??= setTimeout(() => {
         retry = undefined
@@ -70,23 +88,27 @@ export function openDeliveries(settings: DeliverySettings): Deliveries {
   }
 
   return {
-    mark({ sessionId, counter }) {
+    mark({ sessionId, counter }, reuseIntervalMs) {
       const [oldest] = waiting.keys()
       if (waiting.size >= mostWaiting && oldest !== undefined) waiting.delete(oldest)
       const known = waiting.get(sessionId)
       if (known === undefined || known.counter < counter) {
         waiting.set(sessionId, { counter, atMs: now() })
       }
-      if (retry === undefined) pump()
+      if (retry !== undefined) return
+      if (reuseIntervalMs < collectMs) pump()
+      else collecting ??= setTimeout(pump, collectMs).unref()
     },
     async settled() {
+      if (retry === undefined) pump()
       // The mark may be part of the statement in progress or of the next one.
       for (let round = 0; round < 2 && writing !== undefined; round += 1) await writing
     },
     async [Symbol.asyncDispose]() {
       isClosed = true
+      clearTimeout(collecting)
       clearTimeout(retry)
-      await writing
+      while (writing !== undefined) await writing
       if (waiting.size > 0) await write()
     },
   }

@@ -27,6 +27,7 @@ import {
   unknownToken,
 } from './refresh.ts'
 import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
+import { refreshBeforeRaise, rotateSession } from './statements/rotation.ts'
 import { toLimitValues } from './statements/session-limits.ts'
 import { endSession } from './statements/session-list.ts'
 import {
@@ -34,9 +35,7 @@ import {
   findRefresh,
   openSession,
   type RefreshRow,
-  refreshBeforeRaise,
   revokeSessions,
-  rotateSession,
   type SessionRow,
 } from './statements/sessions.ts'
 
@@ -257,7 +256,8 @@ export function createSessions(parts: SessionParts): Sessions {
         const { session_id: sessionId, refresh_token_counter: counter } = row
         // With `parentGrace`, the time of delivery is not used.
         const onSent = () => {
-          if (!settings.parentGrace) deliveries.mark({ sessionId, counter })
+          if (!settings.parentGrace)
+            deliveries.mark({ sessionId, counter }, settings.reuseIntervalMs)
         }
         return { response: toTokenResponse(row, given), onSent }
       }

@@ -12,7 +12,7 @@ test('each limit is the time before which a session must not have begun or been 
       inactivityMs: 2 * hour,
       lowAalMs: 3 * hour,
       singlePerUser: true,
-      tags: ['mobile'],
+      tags: ['mobile', 'web'],
     },
     now,
   )
@@ -22,7 +22,7 @@ test('each limit is the time before which a session must not have begun or been 
     earliestRefresh: new Date('2026-01-01T22:00:00Z'),
     earliestLowAalCreation: new Date('2026-01-01T21:00:00Z'),
     isSinglePerUser: true,
-    tags: ['mobile'],
+    tags: 'mobile,web',
   })
 })
 
@@ -36,6 +36,6 @@ test('a limit that is not set allows every session', () => {
     earliestRefresh: epoch,
     earliestLowAalCreation: epoch,
     isSinglePerUser: false,
-    tags: [],
+    tags: '',
   })
 })

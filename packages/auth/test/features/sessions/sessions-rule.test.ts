@@ -9,12 +9,9 @@ import {
   type SessionParts,
   type SessionSettings,
 } from '../../../src/features/sessions/sessions.ts'
+import { rotateSession } from '../../../src/features/sessions/statements/rotation.ts'
 import { endSession } from '../../../src/features/sessions/statements/session-list.ts'
-import {
-  findRefresh,
-  type RefreshRow,
-  rotateSession,
-} from '../../../src/features/sessions/statements/sessions.ts'
+import { findRefresh, type RefreshRow } from '../../../src/features/sessions/statements/sessions.ts'
 import { createKeyRing } from '../../../src/tokens/key-ring.ts'
 import { createdAt, factor, user } from '../../support/example-user.ts'
 

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { type Database, openDatabase, type Row } from '../../../src/db/database.ts'
 import { statement } from '../../../src/db/statement.ts'
 import { deleteUser, softDeleteUser } from '../../../src/features/admin/statements/delete-user.ts'
-import { rotateSession } from '../../../src/features/sessions/statements/sessions.ts'
+import { rotateSession } from '../../../src/features/sessions/statements/rotation.ts'
 import type { UserChange } from '../../../src/features/users/statements/update-user.ts'
 import { changeUserInTransaction, noChange } from '../../../src/features/users/update-user.ts'
 import { openSharedPostgres, runIn } from '../../support/shared-postgres.ts'
@@ -61,7 +61,7 @@ const rotate = (db: Database, session: string, counter: number): Promise<readonl
     earliestRefresh: epoch,
     earliestLowAalCreation: epoch,
     isSinglePerUser: false,
-    tags: [],
+    tags: '',
   })
 
 test('refreshing sessions while they are ended causes no deadlock', async (t) => {

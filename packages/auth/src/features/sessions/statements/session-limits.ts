@@ -8,11 +8,11 @@ interface SessionLimitValues {
   /** For a session whose user has a second factor but has not verified it. */
   readonly earliestLowAalCreation: Date
   readonly isSinglePerUser: boolean
-  /** With `isSinglePerUser`, a user may have one session per tag. */
-  readonly tags: readonly string[]
+  /** Separated by commas. With `isSinglePerUser`, a user may have one session per tag. */
+  readonly tags: string
 }
 
-/** The parameters that the functions below read from a statement, in this order. */
+/** The names of the parameters of a statement, in the order of `limitsFrom`. */
 export const limitParameters = [
   'now',
   'earliestCreation',
@@ -22,35 +22,42 @@ export const limitParameters = [
   'tags',
 ] as const satisfies readonly (keyof SessionLimitValues)[]
 
+/** How a statement refers to the limits. */
+export type LimitReferences = Readonly<Record<keyof SessionLimitValues, string>>
+
+/** @param first the number of the first of `limitParameters`. */
+export function limitsFrom(first: number): LimitReferences {
+  const entries = limitParameters.map((name, index) => [name, `$${first + index}`])
+  return Object.fromEntries(entries) as LimitReferences
+}
+
 const last = (session: string) => `coalesce(${session}.refreshed_at, ${session}.created_at)`
 
-/**
- * Whether a session is within its own limits.
- * @param first the number of the first of `limitParameters`.
- */
-export function isWithinLimits(session: string, first: number): string {
+/** Whether a session is within its own limits. */
+export function isWithinLimits(session: string, limits: LimitReferences): string {
   const s = session
-  return `(${s}.not_after is null or ${s}.not_after >= $${first})
-       and ${s}.created_at >= $${first + 1} and ${last(s)} >= $${first + 2}
-       and (${s}.created_at >= $${first + 3} or ${s}.aal = 'aal2' or not exists (
+  const { now, earliestCreation, earliestRefresh, earliestLowAalCreation } = limits
+  return `(${s}.not_after is null or ${s}.not_after >= ${now})
+       and ${s}.created_at >= ${earliestCreation} and ${last(s)} >= ${earliestRefresh}
+       and (${s}.created_at >= ${earliestLowAalCreation} or ${s}.aal = 'aal2' or not exists (
          select from {ns}.mfa_factors f where f.user_id = ${s}.user_id and f.status = 'verified'))`
 }
 
 /** Whether the user has a more recently used session with the same tag that replaces this one. */
-export function hasNewer(session: string, first: number): string {
+export function hasNewer(session: string, limits: LimitReferences): string {
   const s = session
-  return `($${first + 4} and exists (
+  return `(${limits.isSinglePerUser} and exists (
          select from {ns}.sessions newer
          where newer.user_id = ${s}.user_id and newer.id <> ${s}.id and newer.revoked_at is null
            and ${last('newer')} > ${last(s)}
-           and ${tagOf('newer', first)} is not distinct from ${tagOf(s, first)}
-           and ${isWithinLimits('newer', first)}
+           and ${tagOf('newer', limits)} is not distinct from ${tagOf(s, limits)}
+           and ${isWithinLimits('newer', limits)}
        ))`
 }
 
 /** A session without a known tag counts as one with the first tag. */
-function tagOf(session: string, first: number): string {
-  const tags = `$${first + 5}::text[]`
+function tagOf(session: string, limits: LimitReferences): string {
+  const tags = `string_to_array(${limits.tags}, ',')`
   return `case when ${session}.tag = any(${tags}) then ${session}.tag else (${tags})[1] end`
 }
 
@@ -63,6 +70,6 @@ export function toLimitValues(limits: SessionLimits, nowMs: number): SessionLimi
     earliestRefresh: new Date(nowMs - inactivityMs),
     earliestLowAalCreation: new Date(nowMs - lowAalMs),
     isSinglePerUser: singlePerUser,
-    tags,
+    tags: tags.join(','),
   }
 }

@@ -1,7 +1,7 @@
 import type { Row } from '../../../db/database.ts'
 import { statement } from '../../../db/statement.ts'
 import type { Time } from '../../users/statements/user-row.ts'
-import { hasNewer, isWithinLimits, limitParameters } from './session-limits.ts'
+import { hasNewer, isWithinLimits, limitParameters, limitsFrom } from './session-limits.ts'
 import type { Amr } from './sessions.ts'
 
 export interface ListedSession extends Row {
@@ -22,8 +22,8 @@ export const listSessions = statement(
   ['userId', ...limitParameters],
   `select s.id, s.aal, s.amr, s.user_agent, s.ip, s.tag, s.not_after, s.refreshed_at, s.created_at
    from {ns}.sessions s
-   where s.user_id = $1 and s.revoked_at is null and ${isWithinLimits('s', 2)}
-     and not ${hasNewer('s', 2)}
+   where s.user_id = $1 and s.revoked_at is null and ${isWithinLimits('s', limitsFrom(2))}
+     and not ${hasNewer('s', limitsFrom(2))}
    order by coalesce(s.refreshed_at, s.created_at) desc, s.id
    limit 1000`,
 ).returning<ListedSession>()

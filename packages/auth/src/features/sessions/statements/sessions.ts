@@ -1,7 +1,7 @@
 import { batch, statement } from '../../../db/statement.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import { selectUser, type Time, type UserRow } from '../../users/statements/user-row.ts'
-import { hasNewer, isWithinLimits, limitParameters } from './session-limits.ts'
+import { hasNewer, isWithinLimits, limitParameters, limitsFrom } from './session-limits.ts'
 
 export interface Amr extends Metadata {
   readonly method: string
@@ -64,62 +64,6 @@ export const openSession = statement(
    from signed_in u cross join opened o`,
 ).returning<SessionRow>()
 
-/** Records a refresh of the session in `part`: $4 to $7 are address, audit ID, action and time. */
-function recordRefresh(part: string): string {
-  return `signed_in as (
-     update {ns}.users u set last_sign_in_at = $7 from ${part} where u.id = ${part}.user_id
-     returning u.*
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select $5, jsonb_build_object(
-       'action', $6::text, 'log_type', 'token', 'actor_id', u.id, 'actor_via_sso', u.is_sso_user,
-       'actor_username', coalesce(u.phone, u.email, ''),
-       'traits', jsonb_build_object('session_id', r.id)
-     ), coalesce($4, ''), $7
-     from signed_in u cross join ${part} r
-   )`
-}
-
-/**
- * Handles the common case of a refresh in one statement: the token is valid, and so are user and
- * session. Concurrent requests with the same token wait for each other here, and all but the first
- * find another counter. Returns no row otherwise; `findRefresh` then finds the reason.
- */
-export const rotateSession = statement(
-  'rotate_session',
-  ['sessionId', 'counter', 'userAgent', 'ip', 'auditId', 'auditAction', ...limitParameters],
-  `with rotated as (
-     update {ns}.sessions s set
-       refresh_token_counter = s.refresh_token_counter + 1, rotated_at = $7,
-       refreshed_at = $7, updated_at = $7, user_agent = $3, ip = $4
-     from {ns}.users owner
-     where s.id = $1 and s.refresh_token_counter = $2 and s.revoked_at is null
-       and owner.id = s.user_id and owner.deleted_at is null
-       and (owner.banned_until is null or owner.banned_until <= $7)
-       and ${isWithinLimits('s', 7)}
-       and not ${hasNewer('s', 7)}
-     returning s.*
-   ), ${recordRefresh('rotated')}
-   select ${selectUser('u')}, ${selectSession('r')}
-   from signed_in u cross join rotated r`,
-).returning<SessionRow>()
-
-/**
- * Records a refresh with the token before a raise to aal2. The counter stays: the token of the raise
- * remains valid, and so does this one until that is used. Returns no row when it has been used.
- */
-export const refreshBeforeRaise = statement(
-  'refresh_before_raise',
-  ['sessionId', 'raisedFrom', 'userAgent', 'ip', 'auditId', 'auditAction', 'now'],
-  `with kept as (
-     update {ns}.sessions s set refreshed_at = $7, updated_at = $7, user_agent = $3, ip = $4
-     where s.id = $1 and s.raised_from = $2 and s.refresh_token_counter = s.raised_from + 2
-       and s.revoked_at is null
-     returning s.id, s.user_id
-   ), ${recordRefresh('kept')}
-   select id from kept`,
-)
-
 export interface RefreshRow extends SessionRow {
   /** The counter of the last token known to have been sent to the client, and the time. */
   readonly delivered_counter: number
@@ -155,7 +99,7 @@ export const findRefresh = statement(
   'find_refresh',
   ['sessionId', ...limitParameters],
   `select ${selectUser('u')}, ${selectSession('s')}, s.delivered_counter, s.delivered_at,
-     s.raised_from, s.revoked_at, s.not_after, s.refreshed_at, ${hasNewer('s', 2)} as has_newer
+     s.raised_from, s.revoked_at, s.not_after, s.refreshed_at, ${hasNewer('s', limitsFrom(2))} as has_newer
    from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1`,
 ).returning<RefreshRow>()
@@ -190,8 +134,8 @@ export const findAdminSession = statement(
   'find_admin_session',
   ['sessionId', ...limitParameters],
   `select 1 from {ns}.sessions s join {ns}.users u on u.id = s.user_id
-   where s.id = $1 and s.revoked_at is null and ${isWithinLimits('s', 2)}
-     and not ${hasNewer('s', 2)}
+   where s.id = $1 and s.revoked_at is null and ${isWithinLimits('s', limitsFrom(2))}
+     and not ${hasNewer('s', limitsFrom(2))}
      and u.deleted_at is null and (u.banned_until is null or u.banned_until <= $2)`,
 )
 
