@@ -45,11 +45,13 @@ async function run({ verb, port, out, base }: Options): Promise<number> {
     if (verb === 'serve') watchPages(write)
   }
   const place = ['--port', `${port}`, '--host', '127.0.0.1']
-  const code = await runVitePress({
-    serve: ['dev', folder, ...place, '--strictPort'],
-    build: ['build', folder],
-    preview: ['preview', folder, '--port', `${port}`],
-  }[verb])
+  const code = await runVitePress(
+    {
+      serve: ['dev', folder, ...place, '--strictPort'],
+      build: ['build', folder],
+      preview: ['preview', folder, '--port', `${port}`],
+    }[verb],
+  )
   if (verb === 'build' && code === 0) console.log(`The site is in ${outDir}.`)
   return code
 }

@@ -1,59 +1,13 @@
 // The order of the documentation site. Every Markdown file below docs/ is here once: as a whole, or
 // split into several pages by its second-level headings. `npm test -- site` names what is missing.
 
-/** A page that shows a file of the repository, or some of its sections. */
-export interface FilePage {
-  readonly title: string
-  /** The path in the repository. */
-  readonly source: string
-  /**
-   * The second-level headings that the page contains; without them it contains the whole file. The
-   * text above the first heading of a file is part of the page that is listed first.
-   */
-  readonly headings: readonly string[]
-}
-
-/** A page that is generated from the code when the site is built. */
-export interface GeneratedPage {
-  readonly title: string
-  readonly generated: 'auth-api' | 'rule-keys'
-}
-
-export type Page = FilePage | GeneratedPage
-
-export interface Section {
-  readonly title: string
-  /** The first part of the addresses of its pages. */
-  readonly path: string
-  readonly groups: Readonly<Record<string, readonly Page[]>>
-}
-
-/** The groups that each product has, in this order. */
-type ProductGroup = 'Get started' | 'Guides' | 'Reference' | 'Migrate' | 'Operate' | 'Design'
-
-interface Product extends Section {
-  readonly groups: Readonly<Record<ProductGroup, readonly Page[]>>
-}
-
-const whole = (source: string, title: string): FilePage => ({ title, source, headings: [] })
-
-/** A page with one section, or with these sections under its own title. */
-const part = (source: string, title: string, ...headings: readonly string[]): FilePage => ({
-  title,
-  source,
-  headings: headings.length > 0 ? headings : [title],
-})
-
-const decision = (name: string, title: string) => whole(`docs/decisions/${name}.md`, title)
+import { decision, type Product, part, type Section, whole } from './src/page.ts'
 
 const graphql: Product = {
   title: 'GraphQL over HTTP',
   path: 'graphql',
   groups: {
-    'Get started': [
-      part('docs/graphql.md', 'Quick start'),
-      part('docs/graphql.md', 'Hosts'),
-    ],
+    'Get started': [part('docs/graphql.md', 'Quick start'), part('docs/graphql.md', 'Hosts')],
     Guides: [
       part('docs/graphql.md', 'Errors'),
       part('docs/graphql.md', 'Authentication'),
@@ -64,7 +18,12 @@ const graphql: Product = {
     ],
     Reference: [
       part('docs/graphql.md', 'Options', 'Options of createHandler'),
-      part('docs/graphql.md', 'Statuses, bodies and headers', 'Statuses: two profiles', 'Bodies and headers'),
+      part(
+        'docs/graphql.md',
+        'Statuses, bodies and headers',
+        'Statuses: two profiles',
+        'Bodies and headers',
+      ),
       whole('packages/graphql-over-http/api.md', 'Exports'),
     ],
     Migrate: [
@@ -74,7 +33,14 @@ const graphql: Product = {
     Operate: [
       part('docs/graphql.md', 'Limits'),
       part('docs/graphql.md', 'Disconnected clients'),
-      part('docs/graphql.md', 'Speed and size', 'Document cache', 'Compiling executor', 'Speed', 'Sizes'),
+      part(
+        'docs/graphql.md',
+        'Speed and size',
+        'Document cache',
+        'Compiling executor',
+        'Speed',
+        'Sizes',
+      ),
     ],
     Design: [
       part('docs/architecture.md', 'Architecture', 'GraphQL over HTTP'),
@@ -88,10 +54,7 @@ const auth: Product = {
   title: 'Auth',
   path: 'auth',
   groups: {
-    'Get started': [
-      part('docs/auth.md', 'Start'),
-      whole('examples/auth/README.md', 'Examples'),
-    ],
+    'Get started': [part('docs/auth.md', 'Start'), whole('examples/auth/README.md', 'Examples')],
     Guides: [
       part('docs/auth.md', 'Sign-in flows'),
       part('docs/auth.md', 'Tokens and keys'),
@@ -104,7 +67,12 @@ const auth: Product = {
       part('docs/auth-sign-in.md', 'Second factors'),
       part('docs/auth-sign-in.md', 'Passkeys'),
       part('docs/auth-sign-in.md', 'CAPTCHA'),
-      part('docs/auth-sign-in.md', 'Passwords', 'Passwords: stored, imported, leaked', 'Authorized addresses'),
+      part(
+        'docs/auth-sign-in.md',
+        'Passwords',
+        'Passwords: stored, imported, leaked',
+        'Authorized addresses',
+      ),
       part('docs/auth-operations.md', 'Hooks'),
       part('docs/auth.md', 'Administration'),
     ],
@@ -121,11 +89,33 @@ const auth: Product = {
       whole('docs/auth-migration-behaviours.md', 'Move the behaviour'),
     ],
     Operate: [
-      part('docs/auth-operations.md', 'Proxy and TLS', 'Behind a proxy with TLS', 'Methods', 'Slow requests and slow clients'),
-      part('docs/auth-operations.md', 'Processes and reload', 'Several processes', 'Reload the configuration'),
-      part('docs/auth-operations.md', 'PostgreSQL', 'Connections to PostgreSQL', 'Roles of the database'),
+      part(
+        'docs/auth-operations.md',
+        'Proxy and TLS',
+        'Behind a proxy with TLS',
+        'Methods',
+        'Slow requests and slow clients',
+      ),
+      part(
+        'docs/auth-operations.md',
+        'Processes and reload',
+        'Several processes',
+        'Reload the configuration',
+      ),
+      part(
+        'docs/auth-operations.md',
+        'PostgreSQL',
+        'Connections to PostgreSQL',
+        'Roles of the database',
+      ),
       part('docs/auth-operations.md', 'Shared limits', 'Limits that machines share'),
-      part('docs/auth-operations.md', 'Health and logs', 'Health and readiness', 'Logs', 'Audit log'),
+      part(
+        'docs/auth-operations.md',
+        'Health and logs',
+        'Health and readiness',
+        'Logs',
+        'Audit log',
+      ),
       part('docs/auth-operations.md', 'Metrics and traces', 'Metrics', 'Traces', 'Profiles'),
       part('docs/auth-operations.md', 'Keys'),
       part('docs/auth-operations.md', 'Backups'),
@@ -186,7 +176,11 @@ const ratelimit: Product = {
       whole('packages/ratelimit/api.md', 'Exports'),
     ],
     Migrate: [
-      part('docs/ratelimit.md', 'From envoyproxy/ratelimit', 'Differences from envoyproxy/ratelimit'),
+      part(
+        'docs/ratelimit.md',
+        'From envoyproxy/ratelimit',
+        'Differences from envoyproxy/ratelimit',
+      ),
     ],
     Operate: [
       part('docs/ratelimit.md', 'Counters'),
@@ -216,10 +210,7 @@ const together: Section = {
   title: 'Together',
   path: 'together',
   groups: {
-    'Get started': [
-      whole('docs/start.md', 'Tutorial'),
-      whole('docs/README.md', 'All topics'),
-    ],
+    'Get started': [whole('docs/start.md', 'Tutorial'), whole('docs/README.md', 'All topics')],
     Guides: [
       whole('docs/portcullis.md', 'portcullis and the console'),
       whole('examples/together/README.md', 'Example of all three parts'),

@@ -40,7 +40,10 @@ export default defineConfig({
     search: { provider: 'local' },
     socialLinks: [{ icon: 'github', link: site.repositoryUrl }],
     // VitePress sends the text of this function to the browser, so it uses only its argument.
-    editLink: { pattern: ({ frontmatter }) => frontmatter.sourceUrl, text: 'View the source of this page' },
+    editLink: {
+      pattern: ({ frontmatter }) => frontmatter.sourceUrl,
+      text: 'View the source of this page',
+    },
     externalLinkIcon: true,
   },
 })

@@ -34,6 +34,7 @@ export function setUpMarkdown(md: MarkdownRenderer): void {
     const name = token.content.trim()
     const toImage = (theme: string) =>
       `<img class="${theme}-only" src="${name}-${theme}.svg" alt="Diagram" loading="lazy">`
-    return `<div class="diagram">${toImage('light')}${toImage('dark')}</div>`
+    // It can be focused, so that wide diagrams can be scrolled with the keyboard.
+    return `<div class="diagram" tabindex="0">${toImage('light')}${toImage('dark')}</div>`
   }
 }

@@ -37,7 +37,8 @@ export function parseDocument(text: string): Document {
   const marked = mapProse(text, (line) => (/^##? /.test(line) ? `${mark}${line}` : line))
   const [before = '', ...parts] = marked.split(mark)
   const [head = '', ...rest] = parts
-  if (before.trim() !== '' || !head.startsWith('# ')) throw new Error('A page begins with "# Title".')
+  if (before.trim() !== '' || !head.startsWith('# '))
+    throw new Error('A page begins with "# Title".')
   const [titleLine = '', ...intro] = head.split('\n')
   return {
     title: titleLine.slice(2).trim(),

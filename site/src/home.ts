@@ -7,7 +7,10 @@ export function createHome(findUrl: (source: string) => string): object {
       text: 'The gate in front of your API',
       tagline:
         'GraphQL over HTTP, authentication and rate limits. Use one part or all three; one command starts them.',
-      image: { src: '/files/docs/images/gate.svg', alt: 'Clients reach your API through three parts' },
+      image: {
+        src: '/files/docs/images/gate.svg',
+        alt: 'Clients reach your API through three parts',
+      },
       actions: [
         { theme: 'brand', text: 'Start in ten minutes', link: findUrl('docs/start.md') },
         { theme: 'alt', text: 'Go to production', link: findUrl('docs/production.md') },

@@ -1,6 +1,6 @@
 import { dirname, join, normalize } from 'node:path/posix'
 import { findAnchors, mapProse } from './document.ts'
-import type { WrittenPage, createPageFinder } from './site-map.ts'
+import type { createPageFinder, WrittenPage } from './site-map.ts'
 
 /** What links may refer to besides pages of the site. */
 export interface Repository {

@@ -46,7 +46,8 @@ export function parseOptions(args: readonly string[]): Options | 'help' | { faul
     const [name = 'serve', unexpected] = positionals
     const verb = verbs.find((known) => known === name)
     if (verb === undefined) return { fault: toVerbFault(name, verbs) }
-    if (unexpected !== undefined) return { fault: `Unexpected argument ${JSON.stringify(unexpected)}.` }
+    if (unexpected !== undefined)
+      return { fault: `Unexpected argument ${JSON.stringify(unexpected)}.` }
     const port = Number(values.port)
     if (!/^\d+$/.test(values.port) || port > 65_535) {
       return { fault: toValueFault('--port', 'a port from 0 to 65535', values.port) }

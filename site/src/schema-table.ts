@@ -30,10 +30,7 @@ export function toFieldTable(schema: Schema): string | undefined {
   )
 }
 
-export function toTable(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-): string {
+export function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const toRow = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   return [toRow(head), `|${'---|'.repeat(head.length)}`, ...rows.map(toRow)].join('\n')
@@ -70,7 +67,10 @@ function toType({ type, items, anyOf, enum: values, $ref }: Schema): string {
   }
   if (items !== undefined) return `array of ${toType(items)}`
   if (type === undefined) return 'any'
-  return [type].flat().filter((name) => name !== 'null').join(' or ')
+  return [type]
+    .flat()
+    .filter((name) => name !== 'null')
+    .join(' or ')
 }
 
 /** The last part of a reference: `rule` for `#/$defs/rule`. */

@@ -1,5 +1,12 @@
-import type { FilePage, GeneratedPage, Section } from '../navigation.ts'
-import { type Chapter, type Document, findAnchors, parseDocument, promoteHeadings, toAnchor } from './document.ts'
+import {
+  type Chapter,
+  type Document,
+  findAnchors,
+  parseDocument,
+  promoteHeadings,
+  toAnchor,
+} from './document.ts'
+import type { FilePage, GeneratedPage, Section } from './page.ts'
 
 interface Place {
   /** Starts with a slash, without a file extension. */
@@ -119,7 +126,8 @@ const toHeading = ({ heading }: Chapter) => heading
 /** Finds the page of the site that shows a part of a file. */
 export function createPageFinder(written: readonly WrittenPage[]) {
   const bySource = new Map<string, WrittenPage[]>()
-  for (const page of written) bySource.set(page.source, [...(bySource.get(page.source) ?? []), page])
+  for (const page of written)
+    bySource.set(page.source, [...(bySource.get(page.source) ?? []), page])
   return (source: string, anchor: string | undefined): WrittenPage | 'no heading' | undefined => {
     const pages = bySource.get(source)
     if (pages === undefined || anchor === undefined) return pages?.[0]

@@ -1,9 +1,10 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { navigation, type Section } from '../navigation.ts'
+import { navigation } from '../navigation.ts'
 import { createOpenApiDocument, toAuthApiPage } from './auth-api-page.ts'
 import { createHome } from './home.ts'
 import { type Repository, rewriteLinks } from './links.ts'
+import type { Section } from './page.ts'
 import { toRuleKeysPage } from './rule-keys-page.ts'
 import { createPageFinder, createSiteMap, type SiteMap } from './site-map.ts'
 
@@ -34,7 +35,10 @@ export interface Site {
 export interface SiteSection {
   readonly title: string
   readonly path: string
-  readonly groups: readonly { readonly title: string; readonly pages: readonly { readonly title: string; readonly url: string }[] }[]
+  readonly groups: readonly {
+    readonly title: string
+    readonly pages: readonly { readonly title: string; readonly url: string }[]
+  }[]
 }
 
 /** Reads everything that the site shows, from the repository and the code. */
@@ -51,7 +55,8 @@ export function loadSite(): Site {
   const openApi = createOpenApiDocument(manifest.version)
   const generators = {
     'auth-api': () => toAuthApiPage(openApi),
-    'rule-keys': () => toRuleKeysPage(JSON.parse(readFile('packages/ratelimit/schema/rules.schema.json') ?? '{}')),
+    'rule-keys': () =>
+      toRuleKeysPage(JSON.parse(readFile('packages/ratelimit/schema/rules.schema.json') ?? '{}')),
   }
   const faults = [...map.faults, ...linked.flatMap((page) => page.faults)]
   const home = createHome((source) => {
@@ -64,7 +69,12 @@ export function loadSite(): Site {
     repositoryUrl,
     home,
     pages: [
-      ...linked.map(({ page, text }) => ({ url: page.url, title: page.title, source: page.source, text })),
+      ...linked.map(({ page, text }) => ({
+        url: page.url,
+        title: page.title,
+        source: page.source,
+        text,
+      })),
       ...map.generated.map(({ url, title, generated }) => ({
         url,
         title,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Section } from '../navigation.ts'
 import { type Repository, rewriteLinks } from '../src/links.ts'
+import type { Section } from '../src/page.ts'
 import { createPageFinder, createSiteMap } from '../src/site-map.ts'
 
 const files: Readonly<Record<string, string>> = {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
-import { navigation, type Section } from '../navigation.ts'
+import { navigation } from '../navigation.ts'
+import type { Section } from '../src/page.ts'
 import { loadSite, root } from '../src/site.ts'
 import { createSiteMap } from '../src/site-map.ts'
 
@@ -27,9 +28,14 @@ const section = (...pages: Section['groups'][string]): Section => ({
   groups: { Guides: pages },
 })
 
-const file = '# Server\n\nIt serves.\n\n## Start\n\nStart it.\n\n```sh\n## not a heading\n```\n\n## Stop\n\n### At once\n'
+const file =
+  '# Server\n\nIt serves.\n\n## Start\n\nStart it.\n\n```sh\n## not a heading\n```\n\n## Stop\n\n### At once\n'
 const read = (source: string) => (source === 'docs/server.md' ? file : undefined)
-const part = (title: string, ...headings: string[]) => ({ title, source: 'docs/server.md', headings })
+const part = (title: string, ...headings: string[]) => ({
+  title,
+  source: 'docs/server.md',
+  headings,
+})
 
 test('a page can show some sections of a file; one section becomes a page with its own title', () => {
   const { written, faults } = createSiteMap(
@@ -40,7 +46,10 @@ test('a page can show some sections of a file; one section becomes a page with i
   assert.deepEqual(
     written.map(({ url, text }) => [url, text]),
     [
-      ['/auth/begin', '# Server\n\nIt serves.\n\n## Start\n\nStart it.\n\n```sh\n## not a heading\n```\n'],
+      [
+        '/auth/begin',
+        '# Server\n\nIt serves.\n\n## Start\n\nStart it.\n\n```sh\n## not a heading\n```\n',
+      ],
       ['/auth/end', '# Stop\n\n## At once\n'],
     ],
   )
@@ -49,7 +58,14 @@ test('a page can show some sections of a file; one section becomes a page with i
 test('missing files, and sections that are missing, unknown or listed twice, are reported', () => {
   const lost = { title: 'Lost', source: 'docs/lost.md', headings: [] }
   const { faults } = createSiteMap(
-    [section(part('Begin', 'Start', 'Pause'), part('Again', 'Start'), lost, part('Begin', 'Start'))],
+    [
+      section(
+        part('Begin', 'Start', 'Pause'),
+        part('Again', 'Start'),
+        lost,
+        part('Begin', 'Start'),
+      ),
+    ],
     read,
   )
   assert.deepEqual(faults, [

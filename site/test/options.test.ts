@@ -17,7 +17,14 @@ test('port, output folder and base path are options', () => {
 })
 
 test('invalid arguments are reported', () => {
-  const faults = [['bild'], ['build', 'x'], ['--port', 'x'], ['--port', '65536'], ['--base', 'docs'], ['--prot', '1']]
+  const faults = [
+    ['bild'],
+    ['build', 'x'],
+    ['--port', 'x'],
+    ['--port', '65536'],
+    ['--base', 'docs'],
+    ['--prot', '1'],
+  ]
   assert.deepEqual(
     faults.map((args) => parseOptions(args)),
     [
