@@ -72,9 +72,14 @@ function watchPages(write: () => void): void {
 function runVitePress(args: readonly string[]): Promise<number> {
   const program = join(folder, 'node_modules', 'vitepress', 'bin', 'vitepress.js')
   const child = spawn(process.execPath, [program, ...args], { stdio: 'inherit' })
+  const stop = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    // Vite waits for the bundling of dependencies, which need not be finished.
+    setTimeout(() => child.kill('SIGKILL'), 2000).unref()
+  }
   // A terminal sends Ctrl-C to the child as well.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
+  process.on('SIGINT', () => process.stdin.isTTY || stop('SIGINT'))
+  process.on('SIGTERM', stop)
   return new Promise((done) => {
     child.on('error', (error) => {
       console.error(error.message)

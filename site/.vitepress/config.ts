@@ -17,7 +17,11 @@ export default defineConfig({
   outDir: site.outDir,
   base: site.base,
   cacheDir: '.cache/vitepress',
-  vite: { build: { target: 'es2022', chunkSizeWarningLimit: 2000 } },
+  vite: {
+    // The esbuild of the overrides in package.json cannot compile for the older browsers of the default.
+    build: { target: 'es2022', chunkSizeWarningLimit: 2000 },
+    optimizeDeps: { esbuildOptions: { target: 'es2022' } },
+  },
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   markdown: {
     anchor: { slugify: toAnchor },
