@@ -33,27 +33,27 @@ async function run({ verb, port, out, base }: Options): Promise<number> {
     // The installer has printed the reason.
     return 1
   }
-  if (verb !== 'preview') {
-    const drawDiagram = await loadDrawDiagram()
-    const write = () => {
+  const drawDiagram = await loadDrawDiagram()
+  /** Returns whether everything is correct, and prints what is not. */
+  const write = () => {
+    try {
       const site = loadSite()
       for (const fault of site.faults) console.error(fault)
       writeSite(site, { folder: cache, outDir, base, drawDiagram })
-      return site.faults.length
+      return site.faults.length === 0
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error)
+      return false
     }
-    if (write() > 0 && verb === 'build') return 1
-    if (verb === 'serve') watchPages(write)
   }
-  const place = ['--port', `${port}`, '--host', '127.0.0.1']
-  const code = await runVitePress(
-    {
-      serve: ['dev', folder, ...place, '--strictPort'],
-      build: ['build', folder],
-      preview: ['preview', folder, '--port', `${port}`],
-    }[verb],
-  )
-  if (verb === 'build' && code === 0) console.log(`The site is in ${outDir}.`)
-  return code
+  const isCorrect = write()
+  if (verb === 'build') {
+    const code = isCorrect ? await runVitePress(['build', folder]) : 1
+    if (code === 0) console.log(`The site is in ${outDir}.`)
+    return code
+  }
+  watchPages(write)
+  return runVitePress(['dev', folder, '--host', '127.0.0.1', '--port', `${port}`, '--strictPort'])
 }
 
 /** Changes of the code, such as endpoints, are shown after a restart. */

@@ -1,13 +1,13 @@
 // The order of the documentation site. Every Markdown file below docs/ is here once: as a whole, or
 // split into several pages by its second-level headings. `npm test -- site` names what is missing.
 
-import { decision, type Product, part, type Section, whole } from './src/page.ts'
+import { decision, first, type Product, part, type Section, whole } from './src/page.ts'
 
 const graphql: Product = {
   title: 'GraphQL over HTTP',
   path: 'graphql',
   groups: {
-    'Get started': [part('docs/graphql.md', 'Quick start'), part('docs/graphql.md', 'Hosts')],
+    'Get started': [first('docs/graphql.md', 'Quick start', 'Quick start'), part('docs/graphql.md', 'Hosts')],
     Guides: [
       part('docs/graphql.md', 'Errors'),
       part('docs/graphql.md', 'Authentication'),
@@ -27,7 +27,7 @@ const graphql: Product = {
       whole('packages/graphql-over-http/api.md', 'Exports'),
     ],
     Migrate: [
-      part('docs/graphql-migration.md', 'From graphql-http'),
+      first('docs/graphql-migration.md', 'From graphql-http', 'From graphql-http'),
       part('docs/graphql-migration.md', 'From express-graphql'),
     ],
     Operate: [
@@ -54,7 +54,7 @@ const auth: Product = {
   title: 'Auth',
   path: 'auth',
   groups: {
-    'Get started': [part('docs/auth.md', 'Start'), whole('examples/auth/README.md', 'Examples')],
+    'Get started': [first('docs/auth.md', 'Start', 'Start'), whole('examples/auth/README.md', 'Examples')],
     Guides: [
       part('docs/auth.md', 'Sign-in flows'),
       part('docs/auth.md', 'Tokens and keys'),
@@ -62,6 +62,7 @@ const auth: Product = {
       part('docs/auth.md', 'Email'),
       part('docs/auth.md', 'Redirects'),
       part('docs/auth.md', 'Rate limits'),
+      first('docs/auth-sign-in.md', 'More ways to sign in'),
       part('docs/auth-sign-in.md', 'Providers', 'Sign in with a provider', 'The providers'),
       part('docs/auth-sign-in.md', 'Phone numbers', 'Phone numbers and text messages'),
       part('docs/auth-sign-in.md', 'Second factors'),
@@ -89,6 +90,7 @@ const auth: Product = {
       whole('docs/auth-migration-behaviours.md', 'Move the behaviour'),
     ],
     Operate: [
+      first('docs/auth-operations.md', 'Overview'),
       part(
         'docs/auth-operations.md',
         'Proxy and TLS',
@@ -153,9 +155,9 @@ const ratelimit: Product = {
   path: 'ratelimit',
   groups: {
     'Get started': [
-      part('docs/ratelimit.md', 'Start'),
+      first('docs/ratelimit.md', 'Start', 'Start'),
       part('docs/ratelimit.md', 'Rules by example'),
-      part('docs/ratelimit-library.md', 'In your own server', 'Limits'),
+      first('docs/ratelimit-library.md', 'In your own server', 'Limits'),
     ],
     Guides: [
       part('docs/ratelimit.md', 'Sliding windows', 'Sliding windows', 'Hits'),
@@ -163,7 +165,7 @@ const ratelimit: Product = {
       part('docs/ratelimit.md', 'Replay', "Replay: try rules on yesterday's traffic"),
       part('docs/ratelimit.md', 'Envoy', 'Envoy', 'Rules from a management server (xDS)'),
       whole('examples/envoy/README.md', 'Envoy example'),
-      part('docs/ratelimit.md', 'Inside your own server'),
+      part('docs/ratelimit.md', 'Limiter and tools', 'Inside your own server'),
       part('docs/ratelimit-library.md', 'Decisions'),
       part('docs/ratelimit-library.md', 'Middleware'),
       part('docs/ratelimit-library.md', 'Recipes'),
@@ -218,7 +220,7 @@ const together: Section = {
     ],
     Reference: [whole('docs/glossary.md', 'Glossary')],
     Design: [
-      part('docs/architecture.md', 'Architecture', 'portcullis'),
+      first('docs/architecture.md', 'Architecture', 'portcullis'),
       part('docs/architecture.md', 'Where to start reading'),
       whole('docs/comparison.md', 'Comparison'),
       whole('docs/decisions/README.md', 'Decisions'),

@@ -31,9 +31,12 @@ export function setUpMarkdown(md: MarkdownRenderer): void {
     // The highlighter does not know PromQL.
     if (token?.info === 'promql') token.info = 'txt'
     if (token?.info !== 'diagram') return fence?.(tokens, index, options, env, self) ?? ''
-    const name = token.content.trim()
+    const { url, width, description } = JSON.parse(token.content)
+    // A diagram is made smaller to fit the page, but only as far as its text remains legible.
+    const style = `max-width: max(100%, ${Math.round(0.75 * width)}px)`
+    const alt = md.utils.escapeHtml(description)
     const toImage = (theme: string) =>
-      `<img class="${theme}-only" src="${name}-${theme}.svg" alt="Diagram" loading="lazy">`
+      `<img class="${theme}-only" src="${url}-${theme}.svg" style="${style}" alt="${alt}" loading="lazy">`
     // It can be focused, so that wide diagrams can be scrolled with the keyboard.
     return `<div class="diagram" tabindex="0">${toImage('light')}${toImage('dark')}</div>`
   }

@@ -28,9 +28,23 @@ export async function loadDrawDiagram(): Promise<DrawDiagram> {
   }
 }
 
-/** Replaces each Mermaid block by a block that the site shows as an image. */
-export function replaceDiagrams(text: string, toFile: (source: string) => string): string {
+export interface DrawnDiagram {
+  /** The address of the images, without `-light.svg` or `-dark.svg`. */
+  readonly url: string
+  readonly width: number
+}
+
+/** Replaces each Mermaid block by a block that `.vitepress/markdown.ts` shows as an image. */
+export function replaceDiagrams(text: string, draw: (source: string) => DrawnDiagram): string {
   return text.replaceAll(/^```mermaid\n(.*?)^```$/gms, (_, source: string) => {
-    return `\`\`\`diagram\n${toFile(source)}\n\`\`\``
+    const diagram = { ...draw(source), description: describe(source) }
+    return `\`\`\`diagram\n${JSON.stringify(diagram)}\n\`\`\``
   })
+}
+
+/** The text for readers who do not see the image: the nodes of a flowchart, by label or by name. */
+function describe(source: string): string {
+  const nodes = source.matchAll(/^\s+([\w-]+)$|[[(]+"?([^\])"|]+)"?[\])]+/gm)
+  const names = Array.from(nodes, ([, name, label]) => (label ?? name ?? '').replaceAll('<br>', ' '))
+  return `Diagram: ${[...new Set(names)].join(', ')}`
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
 
-const verbs = ['serve', 'build', 'preview'] as const
+const verbs = ['serve', 'build'] as const
 type Verb = (typeof verbs)[number]
 
 export interface Options {
@@ -17,9 +17,9 @@ export const help = `Usage: npm run docs -- [VERB] [OPTION…]
 Shows the pages of docs/ as a site with navigation and search. The first start
 installs the generator of the site into site/node_modules.
 
-  serve    serves the site and reloads it when a page changes; the default verb
-  build    checks every link and writes the site as static files
-  preview  serves the result of the latest build
+  serve  serves the site on this machine, and reloads it when a page changes;
+         this is what happens without a verb
+  build  checks every link and writes the site as static files
 
 Options:
   --port PORT  where to serve; default: 5173

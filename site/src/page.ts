@@ -3,11 +3,10 @@ export interface FilePage {
   readonly title: string
   /** The path in the repository. */
   readonly source: string
-  /**
-   * The second-level headings that the page contains; without them it contains the whole file. The
-   * text above the first heading of a file is part of the page that is listed first.
-   */
-  readonly headings: readonly string[]
+  /** The second-level headings whose sections the page contains. */
+  readonly headings: 'all' | readonly string[]
+  /** Whether it begins with the title of the file and the text above the first section. */
+  readonly hasIntro: boolean
 }
 
 /** A page that is generated from the code when the site is built. */
@@ -33,13 +32,27 @@ export interface Product extends Section {
 }
 
 /** A page that shows a whole file. */
-export const whole = (source: string, title: string): FilePage => ({ title, source, headings: [] })
+export const whole = (source: string, title: string): FilePage => ({
+  title,
+  source,
+  headings: 'all',
+  hasIntro: true,
+})
 
-/** A page with one section, or with these sections under its own title. */
+/** The page with which a file begins that is split into several pages: its introduction and these sections. */
+export const first = (source: string, title: string, ...headings: readonly string[]): FilePage => ({
+  title,
+  source,
+  headings,
+  hasIntro: true,
+})
+
+/** A page with one section of a file, or with these sections under its own title. */
 export const part = (source: string, title: string, ...headings: readonly string[]): FilePage => ({
   title,
   source,
   headings: headings.length > 0 ? headings : [title],
+  hasIntro: false,
 })
 
 export const decision = (name: string, title: string) => whole(`docs/decisions/${name}.md`, title)

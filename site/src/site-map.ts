@@ -19,6 +19,7 @@ interface Place {
 /** A page of the site with the Markdown that it shows. Its links are still those of the file. */
 export interface WrittenPage extends Place {
   readonly source: string
+  readonly hasIntro: boolean
   readonly text: string
 }
 
@@ -59,19 +60,20 @@ export function createSiteMap(
       faults.push(`${source} does not exist or does not begin with a title.`)
       continue
     }
-    const isFirst = !used.has(source)
-    const headings = page.headings.length > 0 ? page.headings : document.chapters.map(toHeading)
-    const known = new Set(document.chapters.map(toHeading))
+    const headings = listHeadings(page, document)
+    const known = new Set(listHeadings({ ...page, headings: 'all' }, document))
     for (const heading of headings.filter((name) => !known.has(name))) {
       faults.push(`${source} has no heading "${heading}".`)
     }
-    used.set(source, [...(used.get(source) ?? []), '', ...headings])
-    if (!isFirst && page.headings.length === 0) faults.push(`${source} is listed twice.`)
-    const text = compose(page, document, isFirst)
-    written.push({ ...place, source, text })
+    used.set(source, [...(used.get(source) ?? []), ...headings])
+    written.push({ ...place, source, hasIntro: page.hasIntro, text: compose(page, document) })
   }
 
   for (const [source, headings] of used) {
+    const beginnings = written.filter((page) => page.source === source && page.hasIntro)
+    if (beginnings.length !== 1) {
+      faults.push(`${beginnings.length} pages show the introduction of ${source}, instead of one.`)
+    }
     for (const { heading } of documents.get(source)?.chapters ?? []) {
       const count = headings.filter((name) => name === heading).length
       if (count === 0) faults.push(`No page contains the section "${heading}" of ${source}.`)
@@ -105,12 +107,14 @@ function toDocument(text: string | undefined): Document | undefined {
   }
 }
 
-function compose(page: FilePage, document: Document, isFirst: boolean): string {
-  const isWhole = page.headings.length === 0
-  const chapters = document.chapters.filter(
-    ({ heading }) => isWhole || page.headings.includes(heading),
-  )
-  if (isFirst) return join(`# ${document.title}`, document.intro, chapters)
+function listHeadings({ headings }: FilePage, { chapters }: Document): readonly string[] {
+  return headings === 'all' ? chapters.map(({ heading }) => heading) : headings
+}
+
+function compose(page: FilePage, document: Document): string {
+  const headings = listHeadings(page, document)
+  const chapters = document.chapters.filter(({ heading }) => headings.includes(heading))
+  if (page.hasIntro) return join(`# ${document.title}`, document.intro, chapters)
   const [only] = chapters
   if (only !== undefined && chapters.length === 1) return `${promoteHeadings(only.text)}\n`
   return join(`# ${page.title}`, '', chapters)
@@ -121,16 +125,16 @@ function join(title: string, intro: string, chapters: readonly Chapter[]): strin
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`
 }
 
-const toHeading = ({ heading }: Chapter) => heading
-
 /** Finds the page of the site that shows a part of a file. */
 export function createPageFinder(written: readonly WrittenPage[]) {
-  const bySource = new Map<string, WrittenPage[]>()
-  for (const page of written)
-    bySource.set(page.source, [...(bySource.get(page.source) ?? []), page])
+  const bySource = Map.groupBy(
+    written.map((page) => ({ page, anchors: new Set(findAnchors(page.text)) })),
+    ({ page }) => page.source,
+  )
   return (source: string, anchor: string | undefined): WrittenPage | 'no heading' | undefined => {
-    const pages = bySource.get(source)
-    if (pages === undefined || anchor === undefined) return pages?.[0]
-    return pages.find(({ text }) => findAnchors(text).includes(anchor)) ?? 'no heading'
+    const found = bySource.get(source)
+    if (found === undefined) return undefined
+    if (anchor === undefined) return found.find(({ page }) => page.hasIntro)?.page
+    return found.find(({ anchors }) => anchors.has(anchor))?.page ?? 'no heading'
   }
 }

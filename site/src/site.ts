@@ -6,14 +6,21 @@ import { createHome } from './home.ts'
 import { type Repository, rewriteLinks } from './links.ts'
 import type { Section } from './page.ts'
 import { toRuleKeysPage } from './rule-keys-page.ts'
-import { createPageFinder, createSiteMap, type SiteMap } from './site-map.ts'
+import {
+  createPageFinder,
+  createSiteMap,
+  type GeneratedPlace,
+  type SiteMap,
+  type WrittenPage,
+} from './site-map.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
 
 /** A page as the generator reads it. */
 export interface ReadyPage {
   readonly url: string
-  readonly title: string
+  /** Section and group, which are shown above the title. */
+  readonly place: readonly [section: string, group: string]
   /** The file that the page was made from; undefined for a generated page. */
   readonly source: string | undefined
   readonly text: string
@@ -71,15 +78,15 @@ export function loadSite(): Site {
     pages: [
       ...linked.map(({ page, text }) => ({
         url: page.url,
-        title: page.title,
+        place: toPlace(page),
         source: page.source,
         text,
       })),
-      ...map.generated.map(({ url, title, generated }) => ({
-        url,
-        title,
+      ...map.generated.map((page) => ({
+        url: page.url,
+        place: toPlace(page),
         source: undefined,
-        text: generators[generated](),
+        text: generators[page.generated](),
       })),
     ],
     images: [...new Set(['docs/images/gate.svg', ...linked.flatMap(({ images }) => images)])],
@@ -87,6 +94,10 @@ export function loadSite(): Site {
     sections: navigation.map((section) => toSiteSection(section, map)),
     faults,
   }
+}
+
+function toPlace({ section, group }: GeneratedPlace | WrittenPage): ReadyPage['place'] {
+  return [section.title, group]
 }
 
 function toSiteSection(section: Section, { written, generated }: SiteMap): SiteSection {

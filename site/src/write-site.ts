@@ -9,7 +9,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type DrawDiagram, replaceDiagrams, themeNames } from './diagrams.ts'
+import { parseDocument } from './document.ts'
+import { type DrawDiagram, replaceDiagrams, type Theme, themeNames } from './diagrams.ts'
 import { toImageUrl } from './links.ts'
 import { type ReadyPage, root, type Site } from './site.ts'
 
@@ -34,6 +35,13 @@ export function writeSite(site: Site, target: Target): void {
     expected.add(path)
     writeIfChanged(join(folder, path), content)
   }
+  const draw = (page: ReadyPage, source: string, theme: Theme) => {
+    try {
+      return drawDiagram(source, theme)
+    } catch (cause) {
+      throw new Error(`${page.source}: a diagram cannot be drawn: ${cause}`, { cause })
+    }
+  }
   const publicFile = (url: string) => join('pages', 'public', url)
 
   write('site.json', toJson({ ...toSettings(site), outDir, base }))
@@ -42,10 +50,12 @@ export function writeSite(site: Site, target: Target): void {
   for (const page of site.pages) {
     const text = replaceDiagrams(page.text, (source) => {
       const name = createHash('sha256').update(source).digest('hex').slice(0, 12)
-      for (const theme of themeNames) {
-        write(publicFile(`/files/diagrams/${name}-${theme}.svg`), drawDiagram(source, theme))
-      }
-      return `/files/diagrams/${name}`
+      const [light] = themeNames.map((theme) => {
+        const svg = draw(page, source, theme)
+        write(publicFile(`/files/diagrams/${name}-${theme}.svg`), svg)
+        return svg
+      })
+      return { url: `/files/diagrams/${name}`, width: toWidth(light ?? '') }
     })
     write(join('pages', `${page.url}.md`), toPage(toFrontmatter(page, site), text))
   }
@@ -59,6 +69,8 @@ export function writeSite(site: Site, target: Target): void {
     if (!expected.has(path)) rmSync(join(folder, path))
   }
 }
+
+const toWidth = (svg: string) => Math.ceil(Number(/ width="([\d.]+)"/.exec(svg)?.[1] ?? 0))
 
 /** What `.vitepress/config.ts` needs. */
 function toSettings({ version, repositoryUrl, sections }: Site): object {
@@ -83,10 +95,17 @@ function toSettings({ version, repositoryUrl, sections }: Site): object {
   }
 }
 
-function toFrontmatter({ title, source }: ReadyPage, { repositoryUrl }: Site): object {
-  return source === undefined
-    ? { title, editLink: false }
-    : { title, sourceUrl: `${repositoryUrl}/blob/main/${source}` }
+function toFrontmatter({ text, place, source }: ReadyPage, { repositoryUrl }: Site): object {
+  const [section] = place
+  return {
+    title: parseDocument(text).title.replaceAll('`', ''),
+    // Several sections have a page with the same title.
+    titleTemplate: `:title | ${section} | Portcullis`,
+    place: place.join(' / '),
+    ...(source === undefined
+      ? { editLink: false }
+      : { sourceUrl: `${repositoryUrl}/blob/main/${source}` }),
+  }
 }
 
 // Every JSON document is also a YAML document.

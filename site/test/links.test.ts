@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Repository, rewriteLinks } from '../src/links.ts'
-import type { Section } from '../src/page.ts'
+import { first, part, type Section, whole } from '../src/page.ts'
 import { createPageFinder, createSiteMap } from '../src/site-map.ts'
 
 const files: Readonly<Record<string, string>> = {
@@ -28,10 +28,10 @@ function rewrite(text: string) {
     path: 'auth',
     groups: {
       Guides: [
-        { title: 'Page', source: 'docs/page.md', headings: [] },
-        { title: 'Begin', source: 'docs/server.md', headings: ['Start'] },
-        { title: 'End', source: 'docs/server.md', headings: ['Stop'] },
-        { title: 'Deploy', source: 'deploy/README.md', headings: [] },
+        whole('docs/page.md', 'Page'),
+        part('docs/server.md', 'End', 'Stop'),
+        first('docs/server.md', 'Begin', 'Start'),
+        whole('deploy/README.md', 'Deploy'),
       ],
     },
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { test } from 'node:test'
 import { navigation } from '../navigation.ts'
-import type { Section } from '../src/page.ts'
+import { first, part, type Section, whole } from '../src/page.ts'
 import { loadSite, root } from '../src/site.ts'
 import { createSiteMap } from '../src/site-map.ts'
 
@@ -30,16 +30,12 @@ const section = (...pages: Section['groups'][string]): Section => ({
 
 const file =
   '# Server\n\nIt serves.\n\n## Start\n\nStart it.\n\n```sh\n## not a heading\n```\n\n## Stop\n\n### At once\n'
-const read = (source: string) => (source === 'docs/server.md' ? file : undefined)
-const part = (title: string, ...headings: string[]) => ({
-  title,
-  source: 'docs/server.md',
-  headings,
-})
+const source = 'docs/server.md'
+const read = (path: string) => (path === source ? file : undefined)
 
 test('a page can show some sections of a file; one section becomes a page with its own title', () => {
   const { written, faults } = createSiteMap(
-    [section(part('Begin', 'Start'), part('End', 'Stop'))],
+    [section(first(source, 'Begin', 'Start'), part(source, 'End', 'Stop'))],
     read,
   )
   assert.deepEqual(faults, [])
@@ -56,14 +52,13 @@ test('a page can show some sections of a file; one section becomes a page with i
 })
 
 test('missing files, and sections that are missing, unknown or listed twice, are reported', () => {
-  const lost = { title: 'Lost', source: 'docs/lost.md', headings: [] }
   const { faults } = createSiteMap(
     [
       section(
-        part('Begin', 'Start', 'Pause'),
-        part('Again', 'Start'),
-        lost,
-        part('Begin', 'Start'),
+        part(source, 'Begin', 'Start', 'Pause'),
+        part(source, 'Again', 'Start'),
+        whole('docs/lost.md', 'Lost'),
+        part(source, 'Begin', 'Start'),
       ),
     ],
     read,
@@ -72,12 +67,27 @@ test('missing files, and sections that are missing, unknown or listed twice, are
     'docs/server.md has no heading "Pause".',
     'docs/lost.md does not exist or does not begin with a title.',
     'Two pages have the address /auth/begin.',
+    '0 pages show the introduction of docs/server.md, instead of one.',
     'The section "Start" of docs/server.md is listed 3 times.',
     'No page contains the section "Stop" of docs/server.md.',
   ])
 })
 
 test('a whole file that is listed twice is reported', () => {
-  const { faults } = createSiteMap([section(part('One'), part('Two'))], read)
-  assert.ok(faults.includes('docs/server.md is listed twice.'), faults.join('\n'))
+  const { faults } = createSiteMap([section(whole(source, 'One'), whole(source, 'Two'))], read)
+  assert.deepEqual(faults, [
+    '2 pages show the introduction of docs/server.md, instead of one.',
+    'The section "Start" of docs/server.md is listed 2 times.',
+    'The section "Stop" of docs/server.md is listed 2 times.',
+  ])
+})
+
+test('a page can show only the introduction of a file', () => {
+  const { written, faults } = createSiteMap(
+    [section(first(source, 'Overview'), part(source, 'Life', 'Start', 'Stop'))],
+    read,
+  )
+  assert.deepEqual(faults, [])
+  assert.equal(written[0]?.text, '# Server\n\nIt serves.\n')
+  assert.match(written[1]?.text ?? '', /^# Life\n\n## Start\n.*^## Stop$/ms)
 })

@@ -28,7 +28,7 @@ test('invalid arguments are reported', () => {
   assert.deepEqual(
     faults.map((args) => parseOptions(args)),
     [
-      { fault: 'Unknown verb "bild". Verbs: serve, build, preview. Did you mean build?' },
+      { fault: 'Unknown verb "bild". Verbs: serve, build. Did you mean build?' },
       { fault: 'Unexpected argument "x".' },
       { fault: '--port must be a port from 0 to 65535, not "x".' },
       { fault: '--port must be a port from 0 to 65535, not "65536".' },

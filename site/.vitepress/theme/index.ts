@@ -1,5 +1,16 @@
+import { useData } from 'vitepress'
 import theme from 'vitepress/theme-without-fonts'
+import { h } from 'vue'
 import './style.css'
 
+/** Section and group of a page, above its title. */
+const Place = () => {
+  const { frontmatter } = useData()
+  return frontmatter.value.place ? h('p', { class: 'place' }, frontmatter.value.place) : null
+}
+
 // biome-ignore lint/style/noDefaultExport: VitePress reads the default export.
-export default theme
+export default {
+  extends: theme,
+  Layout: () => h(theme.Layout, null, { 'doc-before': () => h(Place) }),
+}
