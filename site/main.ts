@@ -5,6 +5,7 @@ import { watch } from 'node:fs'
 import { constants } from 'node:os'
 import { join, resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { loadDrawDiagram } from './src/diagrams.ts'
 import { help, type Options, parseOptions } from './src/options.ts'
 import { loadSite, root } from './src/site.ts'
@@ -42,7 +43,7 @@ async function run({ verb, port, out, base }: Options): Promise<number> {
       writeSite(site, { folder: cache, outDir, base, drawDiagram })
       return site.faults.length === 0
     } catch (error) {
-      console.error(error instanceof Error ? error.message : error)
+      console.error(toMessage(error))
       return false
     }
   }

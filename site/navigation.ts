@@ -7,7 +7,10 @@ const graphql: Product = {
   title: 'GraphQL over HTTP',
   path: 'graphql',
   groups: {
-    'Get started': [first('docs/graphql.md', 'Quick start', 'Quick start'), part('docs/graphql.md', 'Hosts')],
+    'Get started': [
+      first('docs/graphql.md', 'Quick start', 'Quick start'),
+      part('docs/graphql.md', 'Hosts'),
+    ],
     Guides: [
       part('docs/graphql.md', 'Errors'),
       part('docs/graphql.md', 'Authentication'),
@@ -54,7 +57,10 @@ const auth: Product = {
   title: 'Auth',
   path: 'auth',
   groups: {
-    'Get started': [first('docs/auth.md', 'Start', 'Start'), whole('examples/auth/README.md', 'Examples')],
+    'Get started': [
+      first('docs/auth.md', 'Start', 'Start'),
+      whole('examples/auth/README.md', 'Examples'),
+    ],
     Guides: [
       part('docs/auth.md', 'Sign-in flows'),
       part('docs/auth.md', 'Tokens and keys'),

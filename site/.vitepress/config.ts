@@ -8,7 +8,7 @@ import { setUpMarkdown } from './markdown.ts'
 const { toAnchor } = await import(new URL('../src/document.ts', import.meta.url).href)
 const site = JSON.parse(readFileSync(new URL('../.cache/site.json', import.meta.url), 'utf8'))
 
-// biome-ignore lint/style/noDefaultExport: VitePress reads the default export.
+// oxlint-disable-next-line import/no-default-export -- VitePress reads the default export.
 export default defineConfig({
   title: 'Portcullis',
   description: 'GraphQL over HTTP, authentication and rate limits for API servers.',

@@ -45,6 +45,8 @@ export function replaceDiagrams(text: string, draw: (source: string) => DrawnDia
 /** The text for readers who do not see the image: the nodes of a flowchart, by label or by name. */
 function describe(source: string): string {
   const nodes = source.matchAll(/^\s+([\w-]+)$|[[(]+"?([^\])"|]+)"?[\])]+/gm)
-  const names = Array.from(nodes, ([, name, label]) => (label ?? name ?? '').replaceAll('<br>', ' '))
+  const names = Array.from(nodes, ([, name, label]) =>
+    (label ?? name ?? '').replaceAll('<br>', ' '),
+  )
   return `Diagram: ${[...new Set(names)].join(', ')}`
 }

@@ -9,8 +9,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseDocument } from './document.ts'
+import { toMessage } from '@portcullis/service-kit/reason'
 import { type DrawDiagram, replaceDiagrams, type Theme, themeNames } from './diagrams.ts'
+import { parseDocument } from './document.ts'
 import { toImageUrl } from './links.ts'
 import { type ReadyPage, root, type Site } from './site.ts'
 
@@ -39,7 +40,7 @@ export function writeSite(site: Site, target: Target): void {
     try {
       return drawDiagram(source, theme)
     } catch (cause) {
-      throw new Error(`${page.source}: a diagram cannot be drawn: ${cause}`, { cause })
+      throw new Error(`${page.source}: a diagram cannot be drawn: ${toMessage(cause)}`, { cause })
     }
   }
   const publicFile = (url: string) => join('pages', 'public', url)

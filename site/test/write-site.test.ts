@@ -23,7 +23,9 @@ test('every link of a written page refers to a written page or file', (t) => {
   assert.equal(pages.length, site.pages.length + 1)
   const targetExists = (link: string) => {
     const [path = ''] = link.split('#')
-    return [`${path}.md`, join('public', path)].some((file) => existsSync(join(folder, 'pages', file)))
+    return [`${path}.md`, join('public', path)].some((file) =>
+      existsSync(join(folder, 'pages', file)),
+    )
   }
   for (const page of pages) {
     const text = readFileSync(join(folder, page), 'utf8')
@@ -63,7 +65,7 @@ test('a diagram that cannot be drawn is reported with its page', () => {
   try {
     assert.throws(
       () => writeSite(site, { folder, outDir: '', base: '/', drawDiagram }),
-      /^Error: docs\/\S+\.md: a diagram cannot be drawn: Error: unknown shape$/,
+      /^Error: docs\/\S+\.md: a diagram cannot be drawn: unknown shape$/,
     )
   } finally {
     rmSync(folder, { recursive: true })

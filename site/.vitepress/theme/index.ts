@@ -9,7 +9,7 @@ const Place = () => {
   return frontmatter.value.place ? h('p', { class: 'place' }, frontmatter.value.place) : null
 }
 
-// biome-ignore lint/style/noDefaultExport: VitePress reads the default export.
+// oxlint-disable-next-line import/no-default-export -- VitePress reads the default export.
 export default {
   extends: theme,
   Layout: () => h(theme.Layout, null, { 'doc-before': () => h(Place) }),
