@@ -26,6 +26,7 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: toAnchor },
     attrs: { disable: true },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
     config: setUpMarkdown,
   },
   themeConfig: {

@@ -88,7 +88,6 @@ function toSettings({ version, repositoryUrl, sections }: Site): object {
         `/${path}/`,
         groups.map(({ title, pages }) => ({
           text: title,
-          collapsed: false,
           items: pages.map((page) => ({ text: page.title, link: page.url })),
         })),
       ]),

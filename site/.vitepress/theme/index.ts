@@ -6,7 +6,10 @@ import './style.css'
 /** Section and group of a page, above its title. */
 const Place = () => {
   const { frontmatter } = useData()
-  return frontmatter.value.place ? h('p', { class: 'place' }, frontmatter.value.place) : null
+  const { place } = frontmatter.value
+  return place
+    ? h('nav', { class: 'place', 'aria-label': 'Place in the documentation' }, place)
+    : null
 }
 
 // oxlint-disable-next-line import/no-default-export -- VitePress reads the default export.
