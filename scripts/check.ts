@@ -61,7 +61,7 @@ const bugs: Check = {
   subject: 'bugs, import cycles, accessibility',
   command: [
     ...['oxlint', '--deny-warnings', '--report-unused-disable-directives'],
-    ...['packages', 'scripts', 'examples'],
+    ...['packages', 'scripts', 'site', 'examples'],
   ],
 }
 

@@ -73,7 +73,7 @@ for (const [program, commands] of Object.entries(programs)) {
   })
 }
 
-const scripts = ['scripts/**/*.ts', 'packages/*/{bench,fuzz,screenshots}/**/*.ts']
+const scripts = ['scripts/**/*.ts', 'site/src/*.ts', 'packages/*/{bench,fuzz,screenshots}/**/*.ts']
 // The drills contain texts of commands that they write into a copy of a package.
 const isProgram = (path: string) => !/^scripts.(?:drills|test)\b/.test(path)
 for (const path of globSync(scripts, { cwd: root }).filter(isProgram).sort()) {

@@ -11,6 +11,7 @@ test('every relative link of a page refers to a file, and its anchor to a headin
     [
       '*.md',
       '{docs,examples,deploy}/**/*.md',
+      'site/*.md',
       'packages/*/{README,CHANGELOG}.md',
       'packages/*/test/*/README.md',
     ],

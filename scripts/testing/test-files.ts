@@ -15,6 +15,7 @@ const places = [
   'packages/*/test/**/*.test.ts',
   'packages/*/bench/test/*.test.ts',
   'scripts/**/test/**/*.test.ts',
+  'site/test/*.test.ts',
 ]
 
 /** Invalid headers; the message has one line for each fault. */

@@ -17,11 +17,13 @@ export const covered: readonly string[] = [
   'packages/service-kit',
   'packages/test-servers',
   'scripts',
+  'site',
 ]
 
 /** Folders below them that are not checked, mostly because their files are not written by hand. */
 export const skippedFolders: readonly string[] = [
   'node_modules',
+  '.cache',
   'dist',
   'artifacts',
   'coverage',
