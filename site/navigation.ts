@@ -152,6 +152,7 @@ const auth: Product = {
       decision('025-access-tokens', 'Access tokens'),
       decision('027-reload-by-replacement', 'Reload by replacement'),
       decision('028-shared-round-trips', 'Shared round trips'),
+      decision('030-shared-refreshes', 'Shared refreshes'),
     ],
   },
 }
