@@ -37,7 +37,7 @@ export interface Increment {
   previous: number
 }
 
-/** A key that is already encoded, so that a store need not encode it again. Nothing changes it. */
+/** A key that is already encoded, so that a store need not encode it again. Nothing but the note changes. */
 export interface EncodedKey {
   /** Contains the key from `start`; its last word is padded with zeros. */
   readonly words: Int32Array
@@ -48,6 +48,11 @@ export interface EncodedKey {
   readonly secondHash: number
   /** Whether the bytes are also those of UTF-8. */
   readonly isAscii: boolean
+  /**
+   * Two words at this position of `words` are at the disposal of the store, for a note about the counter. They are 0
+   * at first. 0 if there are no such words.
+   */
+  readonly noteAt: number
 }
 
 /** An increment inside this package, whose key may be known in encoded form. */
@@ -69,7 +74,8 @@ export type Counted = (error: StoreError | undefined) => void
  */
 export interface CounterStore extends AsyncDisposable {
   /**
-   * Changes every counter and then calls back once. Each change is atomic on its own. They fail
+   * Changes every counter and then calls back once. After it has called back without an error, it no longer uses the
+   * increments. Each change is atomic on its own. They fail
    * together: the caller cannot know which changes were made.
    * @param deadlineMs - when the caller stops waiting, on the clock of `performance.now()`; `Infinity` for never
    */

@@ -3,6 +3,7 @@ import type { RateLimitRequest } from '../protocol/message.ts'
 import { addTallies, openTallies, sliceLength } from './count.ts'
 import {
   type Decided,
+  type Decision,
   type DecisionParts,
   type EncodedRequests,
   type Rules,
@@ -132,12 +133,12 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
     const toCount = openTallies(parts, tallies, nowMs, nowSeconds)
     const decision = { request, nowSeconds, tallies }
     if (toCount.length === 0) {
-      decided(undefined, toResponse(parts, decision))
+      respond(decision, decided)
       return
     }
     const counted = (error: StoreError | undefined) => {
       if (error === undefined) {
-        decided(undefined, toResponse(parts, decision))
+        respond(decision, decided)
         return
       }
       const isOfRequest = error instanceof CounterKeyError
@@ -146,6 +147,12 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
       decided(error, undefined)
     }
     addTallies(parts, tallies, toCount, deadlineMs, counted)
+  }
+
+  function respond(decision: Decision, decided: Decided): void {
+    decided(undefined, toResponse(parts, decision))
+    // Not after a failure: a late reply may still need the names of the counters.
+    if (decision.request === undefined) requests.release(decision.tallies)
   }
 
   return { decide, decideEncoded }

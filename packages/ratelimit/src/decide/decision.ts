@@ -55,6 +55,8 @@ export interface EncodedRequests {
   decode(buffer: Buffer, start: number, end: number): RateLimitRequest
   /** Returns the cached tallies of a request with the same bytes under the same rules, if there are any. */
   find(rules: Rules, buffer: Buffer, start: number, end: number): Tallies | undefined
+  /** The tallies that `find` returned are no longer used, so that it can return the same objects again. */
+  release(tallies: Tallies): void
   /** Caches the tallies of the request that `find` did not find. Must be called before the next `find`. */
   keep(request: RateLimitRequest, tallies: Tallies): void
 }

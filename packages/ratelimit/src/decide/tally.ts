@@ -34,33 +34,40 @@ export interface TextKey extends EncodedKey {
  * is needed of the rule, whose own objects are scattered in memory if there are many rules.
  */
 export class Tally implements Charge, EncodedIncrement {
-  readonly encodedKey: TextKey | undefined
-  #key: string | undefined
+  encodedKey: TextKey | undefined = undefined
+  #key: string | undefined = undefined
   /** The start of the window, set when the tally is opened. */
   window = 0
-  readonly unitSeconds: number
-  readonly unit: number
-  readonly requestsPerUnit: number
-  readonly name: string
-  readonly charge: number
-  readonly isRefund: boolean
-  readonly isQuota: boolean
-  readonly isShadowRule: boolean
-  readonly isSliding: boolean
-  readonly counters: RuleCounters
-  readonly metadata: JsonObject | undefined
+  unitSeconds = 0
+  unit = 0
+  requestsPerUnit = 0
+  name = ''
+  charge = 0
+  isRefund = false
+  isQuota = false
+  isShadowRule = false
+  isSliding = false
+  counters: RuleCounters
+  metadata: JsonObject | undefined = undefined
   /** Set when the tally is opened, for a sliding window. */
   overlapMs = 0
   /** The hits that the store adds: the charge, its negative for a refund, or 0 when the counter stays unchanged. */
-  hits: number
+  hits = 0
   after = 0
   previous = 0
   /** Whether the local cache knew that it is over its limit, so that the store did not count it. */
   isKnownOver = false
 
   constructor(of: Charge) {
+    this.counters = of.counters
+    this.reuseFor(of)
+  }
+
+  /** Makes it the same as a new tally, so that the request cache can use the object for another decision. */
+  reuseFor(of: Charge): void {
     this.encodedKey = typeof of.key === 'string' ? undefined : of.key
     this.#key = typeof of.key === 'string' ? of.key : undefined
+    this.window = 0
     this.unitSeconds = of.unitSeconds
     this.unit = of.unit
     this.requestsPerUnit = of.requestsPerUnit
@@ -72,7 +79,11 @@ export class Tally implements Charge, EncodedIncrement {
     this.isSliding = of.isSliding
     this.counters = of.counters
     this.metadata = of.metadata
+    this.overlapMs = 0
     this.hits = of.isRefund && of.charge > 0 ? -of.charge : of.charge
+    this.after = 0
+    this.previous = 0
+    this.isKnownOver = false
   }
 
   get key(): string {

@@ -36,6 +36,8 @@ export class KeyWords implements KeyRange {
   secondHash = 0
   /** Whether the bytes are also those of UTF-8. */
   isAscii = true
+  /** See `EncodedKey`. */
+  noteAt = 0
 
   constructor(words: Int32Array<ArrayBuffer>) {
     this.words = words

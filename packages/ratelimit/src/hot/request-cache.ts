@@ -14,6 +14,7 @@ import { TallyArena } from './tally-arena.ts'
 const plainRequests: EncodedRequests = {
   decode: decodeRequest,
   find: () => undefined,
+  release() {},
   keep() {},
 }
 
@@ -119,6 +120,10 @@ export class RequestCache implements EncodedRequests {
       return this.#arena.talliesOf(record)
     }
     return undefined
+  }
+
+  release(tallies: Tallies): void {
+    this.#arena.release(tallies)
   }
 
   /** Caches the tallies of the request that was not found. */

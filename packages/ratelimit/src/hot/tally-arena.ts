@@ -1,5 +1,5 @@
-import { type Tallies, Tally } from '../decide/tally.ts'
-import type { RuleCounters } from '../stats/rule-counters.ts'
+import { type Charge, type Tallies, Tally, type TextKey } from '../decide/tally.ts'
+import { RuleCounters } from '../stats/rule-counters.ts'
 import { KeyBytes, KeyWords } from './key-bytes.ts'
 import type { RequestWords } from './request-words.ts'
 
@@ -11,7 +11,6 @@ import type { RequestWords } from './request-words.ts'
  *
  *     bytes of the request, and the request
  *     number of tallies
- *     index of the first tally's objects
  *
  * and then for each tally (only the flags if it is undefined):
  *
@@ -22,18 +21,27 @@ import type { RequestWords } from './request-words.ts'
  *     charge
  *     bytes of the key
  *     two hashes of the key, if it is ASCII
+ *     index of the rule's objects
+ *     two words for a note of the store
  *     the key
  *
  * Measured with 10 descriptors over gRPC and 100,000 counters in memory: tallies whose keys stay encoded, instead of
  * becoming strings that the store encodes again, make a decision take 10.6 instead of 13.7 µs.
+ *
+ * Measured with 10 descriptors in one process, with the commands and replies of Redis but without a socket: released tallies
+ * that are used again make a decision take 7.9 instead of 8.3 µs; objects per rule instead of per tally, 6.0 instead of 6.3.
  */
-const headWords = 3
-const tallyWords = 8
+const headWords = 2
+const tallyWords = 11
+const ruleOffset = 8
+const noteOffset = 9
 /** Larger records would leave no room for others. */
 const mostRecordWords = 4_096
 /** The initial size, which has room for several of the largest records. */
 const fewestWords = 16_384
 const mostCharge = 2 ** 31 - 1
+/** Enough for the calls that wait for a store at the same time; about 2 MB. */
+const mostReleased = 8_192
 
 const isTally = 1
 const isRefund = 2
@@ -46,16 +54,20 @@ const isSliding = 32
  * Requests and their tallies, packed into one buffer. As objects they would be scattered in the heap, and
  * following them would cost more CPU cache misses than decoding the request and matching its rules again.
  * The buffer grows on demand, because in some limiters requests are hardly ever repeated. What was added to a buffer is
- * never changed, because the keys of tallies refer to it.
+ * never changed, except for the notes of stores, because the keys of tallies refer to it.
  */
 export class TallyArena {
   readonly #mostWords: number
   readonly #keyBytes = new KeyBytes()
   #words: Int32Array<ArrayBuffer>
   #bytes: Buffer
-  // Objects that cannot be packed, by the index in their records.
-  readonly #counters: RuleCounters[] = []
-  readonly #names: string[] = []
+  /** Tallies with their encoded keys, to be used again. */
+  readonly #released: Tally[] = []
+  /** The charge of the tally that is being read. */
+  readonly #charge = createCharge()
+  /** Objects that cannot be packed, by the index in the records. */
+  readonly #rules: RuleObjects[] = []
+  readonly #ruleIndexes = new Map<RuleCounters, number>()
   #next = 0
 
   /** @param mostBytes - the maximum size of the buffer */
@@ -72,8 +84,8 @@ export class TallyArena {
   clear(): void {
     this.#use(new Int32Array(Math.min(this.#mostWords, fewestWords)))
     this.#next = 0
-    this.#counters.length = 0
-    this.#names.length = 0
+    this.#rules.length = 0
+    this.#ruleIndexes.clear()
   }
 
   /** The size of the record in words; undefined if it must not be added. */
@@ -102,6 +114,8 @@ export class TallyArena {
   }
 
   #use(words: Int32Array<ArrayBuffer>): void {
+    // Their keys would keep the old buffer in memory.
+    this.#released.length = 0
     this.#words = words
     this.#bytes = Buffer.from(words.buffer)
   }
@@ -114,7 +128,6 @@ export class TallyArena {
     to[at++] = byteLength
     for (let i = 0; i < length; i += 1) to[at++] = words[i] ?? 0
     to[at++] = tallies.length
-    to[at++] = this.#counters.length
     for (const tally of tallies) {
       if (tally === undefined) to[at++] = 0
       else at = this.#addTally(at, tally)
@@ -147,9 +160,19 @@ export class TallyArena {
     to[start + 5] = keyBytes
     to[start + 6] = key.hash
     to[start + 7] = key.secondHash
-    this.#counters.push(tally.counters)
-    this.#names.push(tally.name)
+    to[start + ruleOffset] = this.#toRuleIndex(tally)
+    to[start + noteOffset] = 0
+    to[start + noteOffset + 1] = 0
     return keyAt + ((keyBytes + 3) >> 2)
+  }
+
+  /** All tallies of a rule share its objects, which are then more often in the CPU caches. */
+  #toRuleIndex({ counters, name }: Tally): number {
+    const known = this.#ruleIndexes.get(counters)
+    if (known !== undefined && this.#rules[known]?.name === name) return known
+    const index = this.#rules.push({ counters, name }) - 1
+    this.#ruleIndexes.set(counters, index)
+    return index
   }
 
   /** Whether the record is that of this request. */
@@ -162,59 +185,94 @@ export class TallyArena {
     return true
   }
 
-  /** Returns the tallies as new objects, which are in the CPU caches. */
+  /** Returns the tallies. Their objects are new, or were released. */
   talliesOf(start: number): Tallies {
     const words = this.#words
     let at = start + 1 + (((words[start] ?? 0) + 3) >> 2)
     const count = words[at++] ?? 0
-    let index = words[at++] ?? 0
     const tallies: (Tally | undefined)[] = []
     for (let i = 0; i < count; i += 1) {
       if (words[at] === 0) {
         tallies.push(undefined)
         at += 1
       } else {
-        tallies.push(this.#tallyAt(at, index))
-        index += 1
+        tallies.push(this.#tallyAt(at))
         at += tallyWords + (((words[at + 5] ?? 0) + 3) >> 2)
       }
     }
     return tallies
   }
 
-  #tallyAt(at: number, index: number): Tally {
+  #tallyAt(at: number): Tally {
     const words = this.#words
     const flags = words[at] ?? 0
-    const counters = this.#counters[index]
-    if (counters === undefined) throw new Error('a tally without counters')
-    return new Tally({
-      key: flags & isAsciiKey ? this.#keyAt(at) : this.#textAt(at),
-      unitSeconds: words[at + 1] ?? 0,
-      unit: words[at + 2] ?? 0,
-      requestsPerUnit: (words[at + 3] ?? 0) >>> 0,
-      name: this.#names[index] ?? '',
-      charge: words[at + 4] ?? 0,
-      isRefund: (flags & isRefund) !== 0,
-      isQuota: (flags & isQuota) !== 0,
-      isShadowRule: (flags & isShadowRule) !== 0,
-      isSliding: (flags & isSliding) !== 0,
-      counters,
-      metadata: undefined,
-    })
+    const rule = this.#rules[words[at + ruleOffset] ?? 0]
+    if (rule === undefined) throw new Error('a tally without a rule')
+    const of = this.#charge
+    const released = flags & isAsciiKey ? this.#released.pop() : undefined
+    of.key = flags & isAsciiKey ? this.#keyAt(at, released?.encodedKey) : this.#textAt(at)
+    of.unitSeconds = words[at + 1] ?? 0
+    of.unit = words[at + 2] ?? 0
+    of.requestsPerUnit = (words[at + 3] ?? 0) >>> 0
+    of.name = rule.name
+    of.charge = words[at + 4] ?? 0
+    of.isRefund = (flags & isRefund) !== 0
+    of.isQuota = (flags & isQuota) !== 0
+    of.isShadowRule = (flags & isShadowRule) !== 0
+    of.isSliding = (flags & isSliding) !== 0
+    of.counters = rule.counters
+    if (released === undefined) return new Tally(of)
+    released.reuseFor(of)
+    return released
   }
 
-  #keyAt(at: number): KeyWords {
+  #keyAt(at: number, released: TextKey | undefined): KeyWords {
     const words = this.#words
-    const key = new KeyWords(words)
+    const key = released instanceof KeyWords ? released : new KeyWords(words)
+    key.words = words
     key.start = at + tallyWords
     key.byteLength = words[at + 5] ?? 0
     key.hash = words[at + 6] ?? 0
     key.secondHash = words[at + 7] ?? 0
+    key.noteAt = at + noteOffset
     return key
+  }
+
+  /** Nothing else uses the tallies any more, so that their objects can be used for other requests. */
+  release(tallies: Tallies): void {
+    if (this.#released.length > mostReleased) return
+    for (let i = 0; i < tallies.length; i += 1) {
+      const tally = tallies[i]
+      if (tally?.encodedKey?.words === this.#words) this.#released.push(tally)
+    }
   }
 
   #textAt(at: number): string {
     const start = (at + tallyWords) << 2
     return this.#bytes.toString('utf16le', start, start + (this.#words[at + 5] ?? 0))
+  }
+}
+
+interface RuleObjects {
+  readonly counters: RuleCounters
+  readonly name: string
+}
+
+type MutableCharge = { -readonly [Name in keyof Charge]: Charge[Name] }
+
+function createCharge(): MutableCharge {
+  return {
+    key: '',
+    unitSeconds: 0,
+    unit: 0,
+    requestsPerUnit: 0,
+    name: '',
+    charge: 0,
+    isRefund: false,
+    isQuota: false,
+    isShadowRule: false,
+    isSliding: false,
+    counters: new RuleCounters(),
+    metadata: undefined,
   }
 }

@@ -54,17 +54,24 @@ function countEncoded(
     }
     descriptors += 1
     if (descriptors > bounds.mostDescriptors) return tooManyDescriptors(bounds)
-    let entries = 0
     const outerEnd = reader.enter()
-    while (reader.hasMore()) {
-      const inner = reader.readTag()
-      if (inner === descriptor.entries) entries += 1
-      reader.skip(inner)
-    }
+    const hasTooMany = reader.left > 2 * bounds.mostEntries && countEntries() > bounds.mostEntries
+    if (hasTooMany) return tooManyEntries(bounds)
+    reader.skipRest()
     reader.leave(outerEnd)
-    if (entries > bounds.mostEntries) return tooManyEntries(bounds)
   }
   return undefined
+}
+
+/** Counts the entries of the descriptor that the reader is in. */
+function countEntries(): number {
+  let entries = 0
+  while (reader.hasMore()) {
+    const tag = reader.readTag()
+    if (tag === descriptor.entries) entries += 1
+    reader.skip(tag)
+  }
+  return entries
 }
 
 function tooManyDescriptors({ mostDescriptors }: RequestBounds): string {

@@ -37,6 +37,16 @@ export class WireReader {
     return this.position < this.end
   }
 
+  /** The number of bytes up to the end of the innermost message. */
+  get left(): number {
+    return this.end - this.position
+  }
+
+  /** Moves to the end of the innermost message. */
+  skipRest(): void {
+    this.position = this.end
+  }
+
   /** Enters a nested message. Pass the result to `leave`. */
   enter(): number {
     const outerEnd = this.end

@@ -20,6 +20,12 @@ export class WireWriter {
     if (this.buffer.length > largestKept) this.buffer = Buffer.allocUnsafeSlow(smallest)
   }
 
+  /** Returns the buffer with room for at least this many bytes after `length`. */
+  room(byteCount: number): Buffer {
+    this.reserve(byteCount)
+    return this.buffer
+  }
+
   /** The messages of this service have only tags below 128 (fields 1 to 15). */
   writeTag(tag: number): void {
     this.reserve(1)

@@ -27,6 +27,50 @@ test('keys of tallies stay valid when the arena is cleared and filled again', ()
   )
 })
 
+test('released tallies are used again, as if they were new', () => {
+  const arena = new TallyArena(1 << 20)
+  const [first] = add(arena, 'domain_key_1_')
+  assert.ok(first)
+  Object.assign(first, { window: 60, hits: 0, after: 9, previous: 8, overlapMs: 7 })
+  assert.equal(first.key, 'domain_key_1_')
+  arena.release([first, undefined])
+  const [second] = add(arena, 'domain_key_22_')
+  assert.equal(second, first)
+  const [fresh] = add(new TallyArena(1 << 20), 'domain_key_22_')
+  assert.ok(second && fresh)
+  const withText = (tally: Tally) => ({ ...tally, key: tally.key, counters: 0, encodedKey: 0 })
+  assert.deepEqual(withText(second), withText(fresh))
+  assert.notEqual(add(arena, 'domain_key_22_')[0], second)
+})
+
+test('tallies whose keys are in an earlier buffer are not used again', () => {
+  const arena = new TallyArena(1 << 20)
+  const [early] = add(arena, 'domain_key_1_')
+  arena.clear()
+  arena.release([early])
+  const [late] = add(arena, 'domain_key_2_')
+  assert.notEqual(late, early)
+  arena.release([late])
+  arena.clear()
+  assert.notEqual(add(arena, 'domain_key_3_')[0], late)
+})
+
+test('a key has room for a note of the store, which every tally of the same descriptor finds', () => {
+  const arena = new TallyArena(1 << 20)
+  const tally = toTally({ key: 'domain_key_1_' })
+  assert.ok(arena.makeRoomFor(arena.measure(request, [tally]) ?? 0))
+  const record = arena.add(request, [tally])
+  const notesOf = () => {
+    const [found] = arena.talliesOf(record)
+    const { words, noteAt = 0 } = found?.encodedKey ?? {}
+    return words?.subarray(noteAt, noteAt + 2)
+  }
+  assert.deepEqual(notesOf(), Int32Array.of(0, 0))
+  notesOf()?.set([5, 6])
+  assert.deepEqual(notesOf(), Int32Array.of(5, 6))
+  assert.equal(arena.talliesOf(record)[0]?.key, 'domain_key_1_')
+})
+
 test('a key in ASCII stays encoded, as a store would encode it', () => {
   const arena = new TallyArena(1 << 20)
   const bytes = new KeyBytes()

@@ -27,6 +27,24 @@ test('after forgetAll no counter is known', () => {
   assert.equal(recall(known, 'a_', 60), false)
 })
 
+test('a note beside the key is read instead of the table, and is not valid after forgetAll', () => {
+  const known = new KnownCounters()
+  const words = new Int32Array(8)
+  const noted = { words, noteAt: 2, hash: 1, secondHash: 2 }
+  const later = { window: 120, unitSeconds: 60 }
+  assert.equal(known.recall(noted, { window: 60, unitSeconds: 60 }), false)
+  assert.equal(known.recall(noted, { window: 60, unitSeconds: 60 }), true)
+  assert.equal(known.recall(noted, later), false)
+  assert.equal(known.recall(noted, later), true)
+  // The table does not contain this counter.
+  const unknown = { ...noted, hash: 99 }
+  assert.equal(known.recall(unknown, later), true)
+  assert.equal(known.recall({ ...unknown, noteAt: 0 }, later), false)
+  known.forgetAll()
+  assert.equal(known.recall(noted, later), false)
+  assert.deepEqual([...words.subarray(0, 2), ...words.subarray(4)], [0, 0, 0, 0, 0, 0])
+})
+
 test('no counter of a million is mistaken for another, and most of 100,000 stay known', () => {
   const known = new KnownCounters()
   let mistaken = 0

@@ -1,4 +1,5 @@
 import type { EncodedKey, Increment } from '../../counter-store.ts'
+import { findCountHead, type TextWords, toTextWords, WindowTexts } from './text-words.ts'
 
 /** A key as text, or in ASCII and already encoded. */
 type Key = string | EncodedKey
@@ -36,9 +37,7 @@ export class CommandBuffer {
   #bytes: Buffer = Buffer.allocUnsafe(initialBytes)
   #view = toView(this.#bytes)
   #length = 0
-  /** The window of the last name and its text: most commands of a second have the same few windows. */
-  #window = -1
-  #windowLine = toTextWords('')
+  readonly #windows = new WindowTexts()
 
   get length(): number {
     return this.#length
@@ -54,6 +53,10 @@ export class CommandBuffer {
 
   /** `INCRBY key hits` */
   count(key: Key, window: number, hits: number): void {
+    if (hits === 1 && typeof key !== 'string') {
+      this.#countOne(key, window)
+      return
+    }
     this.#start(incrBy, key, window)
     if (hits === 1) this.#append(oneHit)
     else this.#number(hits)
@@ -145,12 +148,24 @@ export class CommandBuffer {
     else this.#encodedName(key, window)
   }
 
-  #encodedName({ words, start, byteLength }: EncodedKey, window: number): void {
-    if (window !== this.#window) {
-      this.#window = window
-      this.#windowLine = toTextWords(`${window}\r\n`)
+  /** Nearly every command: it is put together from three texts. */
+  #countOne({ words, start, byteLength }: EncodedKey, window: number): void {
+    const { digits, countOne } = this.#windows.find(window)
+    this.#reserve(byteLength + frameBytes)
+    const nameBytes = byteLength + digits
+    const head = findCountHead(nameBytes)
+    if (head === undefined) {
+      this.#append(incrBy)
+      this.#lengthLine(nameBytes)
+    } else {
+      this.#append(head)
     }
-    const windowLine = this.#windowLine
+    this.#putWords(words, start, byteLength)
+    this.#append(countOne)
+  }
+
+  #encodedName({ words, start, byteLength }: EncodedKey, window: number): void {
+    const windowLine = this.#windows.find(window).line
     this.#lengthLine(byteLength + windowLine.byteLength - 2)
     this.#putWords(words, start, byteLength)
     this.#putWords(windowLine.words, 0, windowLine.byteLength)
@@ -244,19 +259,6 @@ export class CommandBuffer {
     this.#bytes = bytes
     this.#view = toView(bytes)
   }
-}
-
-/** An ASCII text as words, the last of which is padded with zeros. */
-interface TextWords {
-  readonly words: Int32Array
-  readonly byteLength: number
-}
-
-function toTextWords(text: string): TextWords {
-  const bytes = Buffer.alloc((text.length + 3) & ~3, 0)
-  bytes.write(text, 'latin1')
-  const words = Int32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readInt32LE(4 * i))
-  return { words, byteLength: text.length }
 }
 
 function toView(bytes: Buffer): DataView {

@@ -149,6 +149,7 @@ export class Connection implements LinkOwner, PooledConnection {
 
   flushSoon(): void {
     const { pipelineLimit, pipelineWindowMs } = this.#settings
+    if (this.#isFlushComing && pipelineLimit === 0) return
     if (pipelineLimit > 0 && this.#unsentCommands >= pipelineLimit) {
       this.#flush()
     } else if (!this.#isFlushComing) {

@@ -39,6 +39,7 @@ const [AT_TYPE, IN_NUMBER, IN_LINE, AT_LF, IN_BULK, AT_BULK_CR, AT_BULK_LF] = [
 const maxLineBytes = 65_536
 const maxBulkBytes = 16_777_216
 const maxItems = 1_048_576
+const mostDigits = 20
 const maxDepth = 16
 
 interface OpenArray {
@@ -77,12 +78,39 @@ export class RespReader {
   read(bytes: Uint8Array, length: number): void {
     let at = 0
     while (at < length && !this.#isStopped) {
+      at = this.#readIntegers(bytes, at, length)
+      if (at === length || this.#isStopped) return
       const state = this.#state
       if (state === IN_NUMBER) at = this.#readNumber(bytes, at, length)
       else if (state === IN_LINE) at = this.#readLine(bytes, at, length)
       else if (state === IN_BULK) at = this.#readBulk(bytes, at, length)
       else this.#readByte(bytes[at++] ?? 0)
     }
+  }
+
+  /**
+   * Reads integers that are complete in this chunk, which are nearly all replies, without storing any state.
+   * Returns where something else begins.
+   */
+  #readIntegers(bytes: Uint8Array, start: number, length: number): number {
+    if (this.#state !== AT_TYPE || this.#arrays.length > 0) return start
+    let at = start
+    while (at < length && bytes[at] === INTEGER) {
+      let value = 0
+      let next = at + 1
+      for (; next < length; next++) {
+        const digit = (bytes[next] ?? 0) - ZERO
+        if (digit < 0 || digit > 9) break
+        value = value * 10 + digit
+      }
+      const digits = next - at - 1
+      const isComplete = next + 1 < length && bytes[next] === CR && bytes[next + 1] === LF
+      if (!isComplete || digits === 0 || digits > mostDigits) return at
+      at = next + 2
+      this.#handler.onInteger(value)
+      if (this.#isStopped) return at
+    }
+    return at
   }
 
   #readByte(byte: number): void {
@@ -115,7 +143,7 @@ export class RespReader {
         value = value * 10 + (byte - ZERO)
       } else if (byte === CR) {
         this.#digits += at - start
-        if (this.#digits === 0 || this.#digits > 20) {
+        if (this.#digits === 0 || this.#digits > mostDigits) {
           throw new ProtocolError('Redis sent a number without digits or with too many')
         }
         this.#number = value
