@@ -37,7 +37,7 @@ test('the pipeline limit ends a window early', async (t) => {
   // The first count of a counter is two commands, so nine calls are ten commands.
   const calls = Array.from({ length: 9 }, () => count(store, 'k_'))
   assert.deepEqual(await Promise.all(calls), [1, 2, 3, 4, 5, 6, 7, 8, 9])
-  await assert.rejects(count(store, 'k_', { deadlineMs: performance.now() + 50 }), /in time/)
+  await assert.rejects(count(store, 'k_', { deadlineMs: performance.now() + 1_000 }), /in time/)
 })
 
 test('the pipeline window combines the commands of several turns', async (t) => {
