@@ -207,10 +207,7 @@ export class Counting implements Replies {
     if (call.isDone) return
     if (to === undefined) {
       call.fail(
-        new StoreError(
-          `${from.name}: ${error.message} (it is a node of a Redis Cluster: set KVSTORE_TYPE=cluster, ` +
-            'or use a redis-cluster:// URL in a limiter)',
-        ),
+        new StoreError(`${from.name}: ${error.message} (a Redis Cluster needs the type cluster)`),
       )
     } else if (call.redirectionsLeft-- <= 0) {
       call.fail(new StoreError(`${from.name}: too many redirections, the last: ${error.message}`))

@@ -145,7 +145,7 @@ test('in a Redis Cluster', async (t) => {
   await t.test('a store for a single server reports which setting is wrong', async (t) => {
     const single = await openReadyStore(t, { url: `127.0.0.1:${first.port}` })
     const elsewhere = keysOf(cluster, 3)[2]?.[2] ?? ''
-    await assert.rejects(count(single, elsewhere), /MOVED .*set KVSTORE_TYPE=cluster/)
+    await assert.rejects(count(single, elsewhere), /MOVED .*a Redis Cluster needs the type cluster/)
   })
 
   await t.test(
