@@ -74,9 +74,8 @@ export type Counted = (error: StoreError | undefined) => void
  */
 export interface CounterStore extends AsyncDisposable {
   /**
-   * Changes every counter and then calls back once. After it has called back without an error, it no longer uses the
-   * increments. Each change is atomic on its own. They fail
-   * together: the caller cannot know which changes were made.
+   * Changes every counter and then calls back once. Each change is atomic on its own. They fail together: the caller
+   * cannot know which changes were made. After a call without an error, the store no longer uses the increments.
    * @param deadlineMs - when the caller stops waiting, on the clock of `performance.now()`; `Infinity` for never
    */
   add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void

@@ -10,6 +10,7 @@ import { type Database, type DatabaseSettings, openDatabase } from '../../../src
 import { rotateSession } from '../../../src/features/sessions/statements/rotation.ts'
 import { until } from '../../support/outbox.ts'
 import { createRandom } from '../../support/random.ts'
+import { toRotationValues } from '../../support/rotation-values.ts'
 import { openSharedPostgres } from '../../support/shared-postgres.ts'
 import { openTestSchema } from '../../support/test-schema.ts'
 
@@ -73,29 +74,9 @@ async function openTables(
   }
 }
 
-const epoch = new Date(0)
-
-function toValues(sessionId: string, counter: number, more: object = {}) {
-  return {
-    sessionId,
-    counter,
-    userAgent: `agent of ${sessionId}`,
-    ip: '203.0.113.7',
-    auditId: randomUUID(),
-    auditAction: 'token_refreshed',
-    now: new Date(),
-    earliestCreation: epoch,
-    earliestRefresh: epoch,
-    earliestLowAalCreation: epoch,
-    isSinglePerUser: false,
-    tags: '',
-    ...more,
-  }
-}
-
 /** Runs in the same turn of the event loop, so in one batch. */
 function rotateAll(db: Database, sessionIds: readonly string[], counter = 0) {
-  return sessionIds.map((id) => db.run(rotateSession, toValues(id, counter)))
+  return sessionIds.map((id) => db.run(rotateSession, toRotationValues(id, counter)))
 }
 
 /** The sessions with what a refresh changes. */
@@ -159,7 +140,9 @@ test('the audit entry of each refresh is reported in the context of its request'
   if (!tables) return
   const { db, addUser } = tables
   const ids = [...(await addUser(1)), ...(await addUser(2))]
-  await Promise.all(ids.map((id) => context.run(id, () => db.run(rotateSession, toValues(id, 0)))))
+  await Promise.all(
+    ids.map((id) => context.run(id, () => db.run(rotateSession, toRotationValues(id, 0)))),
+  )
   assert.deepEqual(
     reported,
     ids.map((id) => [`${id} ${id}`]),
@@ -276,7 +259,7 @@ test('together, refreshes have the same results as one after another', async (t)
         isSinglePerUser: below(3) === 0,
         tags: pick(['', 'web', 'web,mobile']),
       }
-      return toValues(pick(sessions), pick([0, 0, 0, 3, 1]), limits)
+      return { ...toRotationValues(pick(sessions), pick([0, 0, 0, 3, 1])), ...limits }
     })
     // A session occurs once: two refreshes of one session depend on their order.
     const values = [...new Map(wanted.map((one) => [one.sessionId, one])).values()]

@@ -10,6 +10,7 @@ import { deleteUser, softDeleteUser } from '../../../src/features/admin/statemen
 import { rotateSession } from '../../../src/features/sessions/statements/rotation.ts'
 import type { UserChange } from '../../../src/features/users/statements/update-user.ts'
 import { changeUserInTransaction, noChange } from '../../../src/features/users/update-user.ts'
+import { toRotationValues } from '../../support/rotation-values.ts'
 import { openSharedPostgres, runIn } from '../../support/shared-postgres.ts'
 import { openTestSchema } from '../../support/test-schema.ts'
 
@@ -47,22 +48,8 @@ async function addUser(db: Database, sessionCount: number) {
   return { id, sessions }
 }
 
-const epoch = new Date(0)
 const rotate = (db: Database, session: string, counter: number): Promise<readonly Row[]> =>
-  db.run(rotateSession, {
-    sessionId: session,
-    counter,
-    userAgent: '',
-    ip: '',
-    auditId: randomUUID(),
-    auditAction: 'token_refreshed',
-    now: new Date(),
-    earliestCreation: epoch,
-    earliestRefresh: epoch,
-    earliestLowAalCreation: epoch,
-    isSinglePerUser: false,
-    tags: '',
-  })
+  db.run(rotateSession, toRotationValues(session, counter))
 
 test('refreshing sessions while they are ended causes no deadlock', async (t) => {
   const db = await openTables(t)

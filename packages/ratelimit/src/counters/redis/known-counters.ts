@@ -19,8 +19,8 @@ const halfBucket = wordsPerBucket / 2
  */
 export class KnownCounters {
   readonly #table = new Uint32Array(buckets * wordsPerBucket)
-  /** How often everything was forgotten. Notes of an earlier time are not valid. */
-  #time = 1
+  /** Increases when everything is forgotten, which makes older notes invalid. */
+  #generation = 1
 
   /**
    * Returns whether the counter is known to have a TTL for this unit, and marks it as known. The hashes are secret, so
@@ -33,11 +33,12 @@ export class KnownCounters {
     { words, noteAt, hash, secondHash }: Omit<EncodedKey, 'start' | 'byteLength' | 'isAscii'>,
     { window, unitSeconds }: Pick<Increment, 'window' | 'unitSeconds'>,
   ): boolean {
-    const isNoted = noteAt > 0 && words[noteAt] === (window | 0) && words[noteAt + 1] === this.#time
+    const isNoted =
+      noteAt > 0 && words[noteAt] === (window | 0) && words[noteAt + 1] === this.#generation
     if (isNoted) return true
     if (noteAt > 0) {
       words[noteAt] = window
-      words[noteAt + 1] = this.#time
+      words[noteAt + 1] = this.#generation
     }
     const print = secondHash ^ Math.imul(unitSeconds, 0x9e3779b1)
     return this.#find((hash & (buckets - 1)) * wordsPerBucket, print >>> 0, window >>> 0)
@@ -46,7 +47,7 @@ export class KnownCounters {
   /** Called after a connection was lost: the server may have lost counters too. */
   forgetAll(): void {
     this.#table.fill(0)
-    this.#time += 1
+    this.#generation += 1
   }
 
   #find(bucket: number, print: number, window: number): boolean {
