@@ -31,7 +31,7 @@ interface Scene {
   readonly postgres: PostgresServer
   readonly network: FaultyNetwork
   readonly query: (sql: string) => Promise<readonly Record<string, unknown>[]>
-  /** Commits on a connection of its own. */
+  /** Commits on a separate connection. */
   readonly commit: () => Promise<void>
 }
 
