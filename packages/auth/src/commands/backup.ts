@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command } from '@portcullis/service-kit/command'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import { createCommandLog } from './command-log.ts'
 import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
@@ -68,7 +69,7 @@ function toFile(target: string, now: Date): string {
 
 function toCount(rows: Readonly<Record<string, number>>): string {
   const sum = Object.values(rows).reduce((total, count) => total + count, 0)
-  return `${sum} rows in ${Object.keys(rows).length} tables, ${rows['users'] ?? 0} users`
+  return `${toCountText(sum, 'row')} in ${Object.keys(rows).length} tables, ${toCountText(rows['users'] ?? 0, 'user')}`
 }
 
 const restoreUsage = `Usage: auth restore FILE [--config FILE] [--config-dir DIR]

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
@@ -105,7 +106,7 @@ async function exportFile(
   const path = resolve(file)
   await using running = await openDatabaseUrl(database.url, log, { joinsRunning: true })
   const count = await writeJsonl({ url: running.url, schema: database.namespace, file: path })
-  io.stdout.write(`${path}: ${count} users\n`)
+  io.stdout.write(`${path}: ${toCountText(count, 'user')}\n`)
   return 0
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import { toCode, toReason } from '@portcullis/service-kit/reason'
 import type { Client } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
@@ -154,7 +155,7 @@ class Import {
     for (const { audience, count } of rows) {
       if (audiences.includes(audience)) continue
       onWarning(
-        `${count} users have the audience "${audience}", which this server does not accept, so they cannot sign in: ` +
+        `${toCountText(count, 'user has', 'users have')} the audience "${audience}", which this server does not accept, so they cannot sign in: ` +
           `set AUTH_JWT_AUD=${audience}, or add it to AUTH_JWT_ALLOWED_AUDIENCES`,
       )
     }
@@ -170,7 +171,7 @@ class Import {
     const { from, acceptsRemovals } = this.#settings
     if (acceptsRemovals || inSource >= imported * leastShare) return
     throw new ImportError(
-      `The source has ${inSource} users, but ${imported} were imported from it earlier. Check that ${from.option} names the right ` +
+      `The source has ${toCountText(inSource, 'user')}, but ${toCountText(imported, 'was', 'were')} imported from it earlier. Check that ${from.option} names the right ` +
         'database. If so many users were really deleted there, pass --accept-removals, and they are deleted here too.',
     )
   }

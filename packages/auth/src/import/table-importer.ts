@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import type { Client } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { nilId } from '../db/nil-id.ts'
@@ -124,7 +125,7 @@ export class TableImporter {
       const { removed = 0, kept = 0 } = rows[0] ?? {}
       if (kept > 0) {
         this.#settings.onWarning(
-          `${kept} ${table.label} were deleted in the source but changed here since they were imported; they are kept.`,
+          `${table.label}: ${toCountText(kept, 'row was', 'rows were')} deleted in the source but changed here since the import. Changed rows are kept.`,
         )
       }
       await this.#warnOfUnclaimed(table)
@@ -137,8 +138,8 @@ export class TableImporter {
     const count = rows[0]?.count ?? 0
     if (count === 0) return
     this.#settings.onWarning(
-      `${count} ${table.label} were imported by an earlier release, which did not record their source, and this source ` +
-        'does not have them; they are kept.',
+      `${table.label}: ${toCountText(count, 'row was', 'rows were')} imported by an earlier release, which did not record ` +
+        'the source, and this source does not have them. Such rows are kept.',
     )
   }
 

@@ -1,3 +1,4 @@
+import { toCountText } from '@portcullis/service-kit/count-text'
 import type { Client } from 'pg'
 import type { TableReport, Verification } from './report.ts'
 import { countPresent } from './statements/batches.ts'
@@ -61,7 +62,13 @@ export async function verifyImport(
       if (!isSame) differences.push(`${table.name}: the row ${id} differs from the source`)
     }
   }
-  return { hasCounts: !isPartial, sampled, differences: differences.slice(0, mostDifferences) }
+  return { hasCounts: !isPartial, sampled, differences: shorten(differences) }
+}
+
+function shorten(differences: readonly string[]): readonly string[] {
+  const hidden = differences.length - mostDifferences
+  if (hidden <= 0) return differences
+  return [...differences.slice(0, mostDifferences), `and ${toCountText(hidden, 'more difference')}`]
 }
 
 async function compareCounts(
@@ -77,10 +84,12 @@ async function compareCounts(
     ...(copied + skipped === report.inSource
       ? []
       : [
-          `${table.name}: the source has ${report.inSource} rows, but ${copied + skipped} were read`,
+          `${table.name}: the source has ${toCountText(report.inSource, 'row')}, but ${toCountText(copied + skipped, 'was', 'were')} read`,
         ]),
     ...(present >= copied
       ? []
-      : [`${table.name}: ${copied} rows were imported, but ${present} exist here`]),
+      : [
+          `${table.name}: ${toCountText(copied, 'row was', 'rows were')} imported, but ${toCountText(present, 'exists', 'exist')} here`,
+        ]),
   ]
 }

@@ -78,7 +78,7 @@ test('a dry run of an import reports what the import then does', async (t) => {
   assert.deepEqual([added, updated, removed], [2, 1, 1])
   assert.deepEqual(Object.keys(skipped).sort(), ['changed here', 'deleted here', 'email taken'])
   assert.equal(second.tableOf('sessions').removed, 2)
-  assert.match(second.stderr, /1 users were deleted in the source but changed here/)
+  assert.match(second.stderr, /users: 1 row was deleted in the source but changed here/)
 
   // Rows without a source are claimed, and a second source skips them.
   await server.query('update imported_rows set source = null')

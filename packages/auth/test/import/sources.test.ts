@@ -122,7 +122,7 @@ test('rows without a source are kept until a source that has them claims them', 
   await server.query('update imported_rows set source = null')
   await other.writer.user({ email: 'other@source.example' })
   const unrelated = await importFrom(other)
-  assert.match(unrelated.stderr, /3 users were imported by an earlier release.+they are kept/)
+  assert.match(unrelated.stderr, /users: 3 rows were imported by an earlier release.+Such rows are kept/)
   assert.deepEqual(await listEmails(), [
     'first@source.example',
     'other@source.example',
@@ -132,7 +132,10 @@ test('rows without a source are kept until a source that has them claims them', 
   await one.client.query(`delete from users where email like 'first@%'`)
   // With --since, unchanged rows are not read, but claimed.
   const claiming = await importFrom(one, '--since', '2099-01-01T00:00:00Z')
-  assert.match(claiming.stderr, /1 users were imported by an earlier release.+they are kept/)
+  assert.match(
+    claiming.stderr,
+    /users: 1 row was imported by an earlier release.+Such rows are kept/,
+  )
   assert.equal(claiming.tableOf('users').removed, 0)
   await one.client.query(`delete from users where email like 'second@%'`)
   const { tableOf } = await importFrom(one, '--accept-removals')

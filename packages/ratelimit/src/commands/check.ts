@@ -1,5 +1,6 @@
 import { toArgumentError, toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import { parseConfig } from '../config/config.ts'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
 import { findCollidingKeys } from '../tools/check/colliding-keys.ts'
@@ -8,7 +9,6 @@ import {
   byPlace,
   type Inspection,
   inspectRuleFiles,
-  toCount,
   toFinding,
   writeFindings,
 } from '../tools/check/rule-files.ts'
@@ -115,11 +115,13 @@ function writeText(result: Inspection, isFine: boolean, io: CommandIo): void {
   writeFindings(result.findings, result.texts, io)
   const count = (severity: Finding['severity']) =>
     result.findings.filter((finding) => finding.severity === severity).length
-  const counts = [toCount(count('fault'), 'error'), toCount(count('warning'), 'warning')]
-  io.stdout.write(`${counts.join(' and ')} in ${toCount(result.fileCount, 'file')}\n`)
+  const counts = [toCountText(count('fault'), 'error'), toCountText(count('warning'), 'warning')]
+  io.stdout.write(`${counts.join(' and ')} in ${toCountText(result.fileCount, 'file')}\n`)
   if (!isFine) return
   const { domains, rules } = result.rules
-  io.stdout.write(`${toCount(domains.length, 'domain')} with ${toCount(rules.length, 'rule')}\n`)
+  io.stdout.write(
+    `${toCountText(domains.length, 'domain')} with ${toCountText(rules.length, 'rule')}\n`,
+  )
   io.stdout.write('all rate limit configs ok\n')
 }
 

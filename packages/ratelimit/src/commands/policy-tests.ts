@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import { toReason } from '@portcullis/service-kit/reason'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
 import type { Finding } from '../tools/check/fault-report.ts'
@@ -9,7 +10,6 @@ import {
   byPlace,
   type Inspection,
   inspectRuleFiles,
-  toCount,
   toFileFinding,
   toFinding,
   writeFindings,
@@ -197,7 +197,7 @@ function toNothingFound({ directory, filter }: Request, testCount: number): stri
   if (testCount === 0) return `The folder ${directory} contains no policy tests (*.test.yaml).`
   return (
     `No test has ${JSON.stringify(filter)} in its path or name. ` +
-    `The folder ${directory} contains ${toCount(testCount, 'test')}.`
+    `The folder ${directory} contains ${toCountText(testCount, 'test')}.`
   )
 }
 
@@ -232,7 +232,7 @@ function writeFaults({ findings, texts }: Loaded, { json }: Request, io: Command
     return
   }
   writeFindings(findings, texts, io)
-  io.stdout.write(`${toCount(findings.length, 'error')}: no test was run\n`)
+  io.stdout.write(`${toCountText(findings.length, 'error')}: no test was run\n`)
 }
 
 function writeResults(

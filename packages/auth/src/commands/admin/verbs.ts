@@ -2,6 +2,7 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import { parseDuration } from '@portcullis/service-kit/duration'
 import { ApiError } from '../../errors.ts'
 import { createUserAsAdmin } from '../../features/admin/create-user.ts'
@@ -249,9 +250,9 @@ const revokesessions: AdminVerb = {
       const revoked = await revokeAllSessions(services, request, () => performance.now() < endsAt)
       sum += revoked.count
       after = revoked.after
-      if (after !== undefined) io.stderr.write(`${sum} sessions revoked so far…\n`)
+      if (after !== undefined) io.stderr.write(`${toCountText(sum, 'session')} revoked so far…\n`)
     } while (after !== undefined)
-    io.stdout.write(`revoked ${sum} sessions\n`)
+    io.stdout.write(`revoked ${toCountText(sum, 'session')}\n`)
   },
 }
 

@@ -1,3 +1,4 @@
+import { toCountText } from '@portcullis/service-kit/count-text'
 import type { Log } from '@portcullis/service-kit/log'
 import { toReason } from '@portcullis/service-kit/reason'
 import type { Queries } from '../../db/database.ts'
@@ -136,7 +137,7 @@ function describeRound({ outcome, durationMs, deleted, lagMs }: CleanupRound): s
   const rows = [...deleted.values()].reduce((sum, count) => sum + count, 0)
   const parts = [...deleted].map(([what, count]) => `${count} ${what}`)
   return [
-    `Cleanup ${outcome} in ${Math.round(durationMs)} ms: ${rows} rows deleted`,
+    `Cleanup ${outcome} in ${Math.round(durationMs)} ms: ${toCountText(rows, 'row')} deleted`,
     ...(parts.length > 0 ? [` (${parts.join(', ')})`] : []),
     ...(lagMs === undefined ? [] : [`, ${Math.round(lagMs / 1_000)} s behind`]),
   ].join('')

@@ -94,10 +94,6 @@ export function writeFindings(
   }
 }
 
-export function toCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /** A fault or a warning that `ratelimit check` finds. */
 export interface RuleFinding {
   /** Rules with a fault are not used; a warning does not prevent that. */

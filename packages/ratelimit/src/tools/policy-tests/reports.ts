@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { toCountText } from '@portcullis/service-kit/count-text'
 import type { DescriptorStatus } from '../../engine.ts'
 import { type Explanation, toLimitText } from '../../rules/index.ts'
 import { colorPalette, plainPalette, toReport } from '../check/fault-report.ts'
@@ -49,8 +50,8 @@ function toMismatchReport(failure: Failure, index: number, options: TextReportOp
 function toSummary(results: readonly TestResult[], fileCount: number, hasColor: boolean): string {
   const failed = results.filter(({ failure }) => failure !== undefined).length
   const requests = results.reduce((sum, { requestCount }) => sum + requestCount, 0)
-  const tests = `${results.length} test${results.length === 1 ? '' : 's'}`
-  const scope = `${fileCount} file${fileCount === 1 ? '' : 's'} with ${requests} requests`
+  const tests = toCountText(results.length, 'test')
+  const scope = `${toCountText(fileCount, 'file')} with ${toCountText(requests, 'request')}`
   const verdict = failed === 0 ? `${tests} passed` : `${failed} of ${tests} failed`
   return `${paint(failed === 0 ? 'green' : 'red', verdict, hasColor)}, ${scope}`
 }
