@@ -163,7 +163,8 @@ export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConf
 /**
  * Reports a gateway that cannot send: an error if its name is unknown or messages must be sent, and
  * a warning otherwise, because phone sign-in may be set up later or be used with test codes only.
- * Compose files for Supabase Auth pass empty settings of a gateway, so they lead to a warning too.
+ * In upstream mode it is always a warning: Supabase Auth starts with such a gateway, and its compose
+ * files pass empty settings.
  */
 function checkGateway(
   gateway: Extract<SmsGateway, { isReady: false }>,
@@ -179,7 +180,9 @@ function checkGateway(
     const isMissed = (use.isUsed || use.isSecondFactor) && !hasTestCodes
     if (isMissed) check.note(`${name} is not set. No text message can be sent`)
   } else if (!gateway.isKnown) {
-    check.fault(variable, `must be one of: ${Object.keys(gateways).join(', ')}`)
+    const names = Object.keys(gateways).join(', ')
+    if (!use.isUpstream) check.fault(variable, `must be one of: ${names}`)
+    else check.note(`${name} must be one of: ${names}. No text message can be sent`)
   } else if (mustSend && !use.isUpstream) {
     check.fault(variable, `cannot send text messages: ${gateway.problem}`)
   } else {

@@ -58,14 +58,18 @@ test('every gateway works with its settings, and the missing one is named', () =
   }
 })
 
-test('an unknown gateway is an error, and a missing one is a warning', () => {
-  const { sms, faults, notes } = read({ GOTRUE_SMS_PROVIDER: 'Pigeon' })
+test('an unknown gateway is an error, except in upstream mode, and a missing one is a warning', () => {
+  const { sms, faults, notes } = read({ AUTH_SMS_PROVIDER: 'Pigeon' })
   const problem = 'sms Provider pigeon could not be found'
   assert.deepEqual(sms.gateway, { isReady: false, isKnown: false, channels: ['sms'], problem })
-  assert.deepEqual(faults, [
-    'GOTRUE_SMS_PROVIDER="Pigeon": must be one of: twilio, messagebird, textlocal, vonage, webhook, twilio_verify',
-  ])
+  const names = 'twilio, messagebird, textlocal, vonage, webhook, twilio_verify'
+  assert.deepEqual(faults, [`AUTH_SMS_PROVIDER="Pigeon": must be one of: ${names}`])
   assert.deepEqual(notes, [])
+  const upstream = read({ GOTRUE_SMS_PROVIDER: 'Pigeon' })
+  assert.deepEqual([upstream.sms.gateway, upstream.faults], [sms.gateway, []])
+  assert.deepEqual(upstream.notes, [
+    `GOTRUE_SMS_PROVIDER must be one of: ${names}. No text message can be sent`,
+  ])
   assert.deepEqual(read({}).notes, [])
   for (const used of ['AUTH_EXTERNAL_PHONE_ENABLED', 'AUTH_MFA_PHONE_VERIFY_ENABLED']) {
     const without = read({ [used]: 'true' })
