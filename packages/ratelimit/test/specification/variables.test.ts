@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { test } from 'node:test'
 import { parseClientFlags } from '../../src/commands/client-flags.ts'
 import { parseConfig } from '../../src/config/config.ts'
@@ -51,6 +51,7 @@ test('EXTRA_TAGS are on every statistic that is sent, at STATS_FLUSH_INTERVAL', 
   statsd.bind(0, '127.0.0.1')
   await once(statsd, 'listening')
   t.after(() => statsd.close())
+  const packets = on(statsd, 'message')
   const env = {
     DISABLE_STATS: 'false',
     STATSD_HOST: '127.0.0.1',
@@ -62,10 +63,10 @@ test('EXTRA_TAGS are on every statistic that is sent, at STATS_FLUSH_INTERVAL', 
   const service = await openService(t, { rules, env })
   const { decide } = await openDecisionClient(t, service)
   await decide(requestFor('d', descriptor('k=v')))
-  const isSent = () => lines.some((line) => line.includes('.d.k.total_hits'))
-  while (!isSent()) {
-    const [packet] = await once(statsd, 'message')
+  // The counter is sent only once.
+  for await (const [packet] of packets) {
     lines.push(...`${packet}`.trimEnd().split('\n'))
+    if (`${packet}`.includes('.d.k.total_hits')) break
   }
   for (const line of lines) assert.match(line, /\.__region=eu\.__tier=edge:/)
   const statistics = [...(await readStatistics(service))]
