@@ -88,7 +88,7 @@ test('administrators can revoke all sessions (property 66)', async (t) => {
     await query("update sessions set created_at = now() - interval '1 hour'")
     const all = await revoke('--all')
     assert.equal(all.code, 0, all.stderr)
-    assert.match(all.stdout, /^revoked [1-9]\d* sessions$/m)
+    assert.match(all.stdout, /^revoked [1-9]\d* sessions?$/m)
     assert.equal(await statusOf(other.refreshToken), 400)
     assert.equal((await revoke()).code, 2)
     assert.equal((await revoke(one.email, '--all')).code, 2)
