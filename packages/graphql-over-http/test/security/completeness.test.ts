@@ -1,3 +1,6 @@
+/**
+ * @isolated reading the test files prints a warning of Node, and other tests check that nothing is printed
+ */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
