@@ -57,6 +57,8 @@ export const eventsCommand: CompletableCommand = {
 const pageSize = 1_000
 /** Events since a time are printed oldest first, so they are collected before; this limits their number. */
 const mostCollected = 10_000
+/** Each read covers up to 10,000 entries of the log, in which a search may find nothing. */
+const mostReads = 100
 /** How many printed events are remembered: an entry is read again when the user it names is deleted. */
 const mostRemembered = 5_000
 
@@ -140,12 +142,16 @@ async function collect(
   const first = await read({ limit: `${Math.min(wanted, pageSize)}` })
   let page = first
   events.push(...page.events)
-  while (page.next !== null && events.length < wanted) {
+  for (let reads = 1; page.next !== null && events.length < wanted; reads += 1) {
+    if (reads === mostReads) {
+      io.stderr.write('The search stopped before the end of the log: it has too many entries.\n')
+      break
+    }
     const limit = Math.min(wanted - events.length, pageSize)
     page = await read({ before: page.next, limit: `${limit}` })
     events.push(...page.events)
   }
-  if (hasStart && page.next !== null) {
+  if (hasStart && events.length >= wanted && page.next !== null) {
     io.stderr.write(`Only the newest ${mostCollected} events are printed.\n`)
   }
   return { events: events.reverse(), latest: first.latest }

@@ -1,7 +1,8 @@
 import { ConsoleError } from '../errors.ts'
-import { callWithTimeout, parseObject, toKeyHeaders } from '../health/index.ts'
+import { parseObject, toKeyHeaders } from '../health/index.ts'
 import { type AuditEvent, toAuditEvents } from '../overview/sign-ins.ts'
 import type { AuthTarget } from '../settings.ts'
+import { callUpstream } from '../upstream.ts'
 
 export type { AuditEvent }
 
@@ -9,6 +10,8 @@ export type { AuditEvent }
 export const filterNames = [
   ...(['user', 'name', 'address', 'action', 'reason', 'failed', 'tokens', 'from'] as const),
 ] as const
+
+const timeoutMs = 10_000
 
 export type EventSearch = Readonly<Record<string, string>>
 
@@ -28,12 +31,13 @@ export async function readEvents(
   signal?: AbortSignal,
 ): Promise<EventPage> {
   const query = new URLSearchParams(search)
-  const { status, text } = await callWithTimeout(
-    'The auth server',
-    `${auth.url}/admin/events?${query}`,
-    { headers: toKeyHeaders(await auth.key()), ...(signal && { signal }) },
-  )
-  const { events, next, latest, msg } = parseObject(text) ?? {}
+  const late = AbortSignal.timeout(timeoutMs)
+  const answer = await callUpstream('The auth server', `${auth.url}/admin/events?${query}`, {
+    headers: toKeyHeaders(await auth.key()),
+    signal: signal ? AbortSignal.any([signal, late]) : late,
+  })
+  const { status } = answer
+  const { events, next, latest, msg } = parseObject(await answer.text()) ?? {}
   if (status === 200 && typeof latest === 'string') {
     return { events: toAuditEvents(events), next: typeof next === 'string' ? next : null, latest }
   }

@@ -28,13 +28,16 @@ export function EventFilters({ address }: FiltersProps): JSX.Element {
           change(uuid.test(text) ? { user: text, name: '' } : { user: '', name: text })
         }
       />
-      <SearchField
-        text={values.address ?? ''}
-        label="IP address"
+      {/* Applied with Enter or when it loses the focus: a part of an address is not an address. */}
+      <input
+        class="input event-address"
+        type="search"
+        aria-label="IP address"
         placeholder="IP address"
-        pauseMs={pauseMs}
-        class="event-search event-address"
-        onSearch={(text) => change({ address: text })}
+        autocomplete="off"
+        spellcheck={false}
+        value={values.address ?? ''}
+        onChange={(event) => change({ address: event.currentTarget.value.trim() })}
       />
       <KindChoice address={address} onChange={change} />
       <TimeChoice address={address} onChange={change} />

@@ -10,11 +10,14 @@ export interface EventList {
 /** The page stays responsive with this many rows. */
 export const mostRows = 2_000
 
-/** Adds events. One that is already there is replaced: further failed attempts, or a deleted user. */
+/**
+ * Adds events. One that is already there is replaced: further failed attempts, or a deleted user.
+ * @param next The new end of the list, if older events were added.
+ */
 export function addEvents(
   list: EventList,
   added: readonly AuditEvent[],
-  next = list.next,
+  next: string | null = list.next,
 ): EventList {
   const all = new Map([...list.events, ...added].map((event) => [event.entry.id, event]))
   const events = [...all.values()].sort(compareNewest)

@@ -132,7 +132,9 @@ function EventBrowser({ events, address }: BrowserProps): JSX.Element {
       <Failure error={error} onRetry={events.reload} />
     )
   }
-  if (list.events.length === 0 && list.next === null) return <NoEvents address={address} />
+  if (list.events.length === 0 && list.next === null) {
+    return <NoEvents address={address} isLive={live.kind !== 'off'} />
+  }
   return (
     <div class="event-scroll">
       <EventTable events={list.events} address={address} arrived={live.arrived} />
@@ -145,12 +147,17 @@ function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.code === 'events_missing'
 }
 
-function NoEvents({ address }: { readonly address: EventsAddress }): JSX.Element {
+interface NoEventsProps {
+  readonly address: EventsAddress
+  readonly isLive: boolean
+}
+
+function NoEvents({ address, isLive }: NoEventsProps): JSX.Element {
   if (address.isFiltered) {
     return (
       <Empty icon="search" title="No events match">
-        Change the filters, or <a href="/events">show all events</a>. New events that match appear
-        here.
+        Change the filters, or <a href="/events">show all events</a>.
+        {isLive && ' New events that match appear here.'}
       </Empty>
     )
   }

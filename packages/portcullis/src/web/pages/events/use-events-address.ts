@@ -28,16 +28,20 @@ export interface EventPlace {
 export function useEventsAddress(): EventsAddress {
   const { query, route } = useLocation()
   const values: AddressChanges = query
-  const toHref = (changes: AddressChanges) => {
-    const entries = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== '')
+  const toHref = (changes: AddressChanges, from = query) => {
+    const entries = Object.entries({ ...from, ...changes }).filter(([, value]) => value !== '')
     return entries.length === 0 ? '/events' : `/events?${new URLSearchParams(entries)}`
   }
   return {
     values,
     opened: parsePlace(values.event),
     isFiltered: [...forwarded, 'since' as const].some((name) => values[name]),
-    toHref,
-    go: (changes, { isReplacing = false } = {}) => route(toHref(changes), isReplacing),
+    toHref: (changes) => toHref(changes),
+    go(changes, { isReplacing = false } = {}) {
+      // The current URL: a search that waits for the end of typing may be older than another change.
+      const current = Object.fromEntries(new URLSearchParams(location.search))
+      route(toHref(changes, current), isReplacing)
+    },
   }
 }
 

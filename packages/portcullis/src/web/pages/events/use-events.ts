@@ -43,12 +43,15 @@ export function useEvents(values: Values): Events {
     },
     [key],
   )
-  const [list, setList] = useState(empty)
   const ready = loaded.state === 'ready' ? loaded.value : undefined
-  useEffect(() => setList(ready ? toEventList(ready.page) : empty), [ready])
-  const live = useLiveTail(ready, endsNow(values), (events) =>
-    setList((last) => addEvents(last, events)),
-  )
+  /** What was added to the loaded page. It is dropped when another page is loaded. */
+  const [added, setAdded] = useState<{ readonly to: typeof ready; readonly list: EventList }>()
+  const toList = (last: typeof added) =>
+    last && last.to === ready ? last.list : ready ? toEventList(ready.page) : empty
+  const list = toList(added)
+  const add = (events: readonly AuditEvent[], next?: string | null) =>
+    setAdded((last) => ({ to: ready, list: addEvents(toList(last), events, next) }))
+  const live = useLiveTail(ready, endsNow(values), add)
   return {
     state: loaded.state,
     ...(loaded.state === 'failed' && { error: loaded.error }),
@@ -60,7 +63,7 @@ export function useEvents(values: Values): Events {
       const query = new URLSearchParams(ready.query)
       query.set('before', list.next)
       const older = await readSome(query)
-      setList((last) => addEvents(last, older.events, older.next))
+      add(older.events, older.next)
     },
   }
 }
