@@ -66,8 +66,6 @@ export async function runMainFlows({ url, serviceToken, mailbox }: MainFlowsSett
   )
   await expect(200, send(url, `/admin/users/${made.id}`, { ...admin, method: 'DELETE' }))
   await expect(200, send(url, '/admin/audit', admin))
-  const { body: events } = await expect(200, send(url, '/admin/events', admin))
-  await expect(200, send(url, `/admin/events?after=${events.latest}`, admin))
   await expect(204, send(url, '/logout?scope=global', { method: 'POST', token }))
   const ended = await send(url, '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshed.refresh_token },
