@@ -28,7 +28,7 @@ function createFailure(number: number, count = 1) {
 
 test('arguments become the search of the auth server', () => {
   const now = Date.UTC(2026, 2, 4, 12)
-  const parse = (...args: string[]) => parseTailArguments(args, {}, now)
+  const parse = (...args: string[]) => parseTailArguments(['tail', ...args], {}, now)
   const searchOf = (...args: string[]) => {
     const parsed = parse(...args)
     return 'faults' in parsed ? parsed.faults : parsed.search
@@ -61,7 +61,7 @@ test('arguments become the search of the auth server', () => {
     '--auth-url must be a URL such as http://localhost:8081, not "localhost".',
     '--auth-url needs a service key of that server, in PORTCULLIS_AUTH_KEY or --auth-key.',
   ])
-  const other = parseTailArguments(['--auth-url', 'http://a.example/auth/'], {
+  const other = parseTailArguments(['tail', '--auth-url', 'http://a.example/auth/'], {
     PORTCULLIS_AUTH_KEY: 'key\n',
   })
   assert.deepEqual('server' in other && other.server, {

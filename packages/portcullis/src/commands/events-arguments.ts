@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault } from '@portcullis/service-kit/argument-faults'
+import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
 import { parseDuration } from '@portcullis/service-kit/duration'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { EventSearch } from '../console/events/read-events.ts'
@@ -59,19 +59,26 @@ export const tailOptions = {
 
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 
-/** @returns the arguments, or every error in them. */
+/**
+ * @param args The verb and its options, in any order.
+ * @returns the arguments, or every error in them.
+ */
 export function parseTailArguments(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
   now = Date.now(),
 ): TailArguments | { readonly faults: readonly string[] } {
-  let values: Readonly<Record<string, string | boolean | undefined>>
+  let parsed: ReturnType<typeof parse>
   try {
-    values = parse(args)
+    parsed = parse(args)
   } catch (error) {
     return { faults: [toArgumentFault(error)] }
   }
+  const { values, positionals } = parsed
+  const [verb, other] = positionals
   const faults: string[] = []
+  if (verb !== 'tail') faults.push(toVerbFault(verb, ['tail']))
+  else if (other !== undefined) faults.push(`Unexpected argument ${JSON.stringify(other)}.`)
   const text = (name: keyof typeof tailOptions) => {
     const value = values[name]
     return typeof value === 'string' ? value : undefined
@@ -120,7 +127,7 @@ function parse(args: readonly string[]) {
       { type: 'value' in row ? ('string' as const) : ('boolean' as const) },
     ]),
   )
-  return parseArgs({ args: [...args], options }).values as Record<string, string | boolean>
+  return parseArgs({ args: [...args], options, allowPositionals: true })
 }
 
 /** Days are not part of a duration, but people write `7d`. */

@@ -1,4 +1,4 @@
-import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
 import { toMessage } from '@portcullis/service-kit/reason'
 import type { CompletableCommand } from '../completion/command-tree.ts'
@@ -38,9 +38,8 @@ export const eventsCommand: CompletableCommand = {
   summary,
   usage,
   completion: { commands: { tail: { summary, options: toCommandOptions(tailOptions) } } },
-  async run([verb, ...args], io) {
-    const parsed =
-      verb === 'tail' ? parseTailArguments(args, io.env) : { faults: [toVerbFault(verb, ['tail'])] }
+  async run(args, io) {
+    const parsed = parseTailArguments(args, io.env)
     if ('faults' in parsed) {
       io.stderr.write(toArgumentError('portcullis events', ...parsed.faults))
       return 2

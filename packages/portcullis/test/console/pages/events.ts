@@ -22,7 +22,7 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     })
   const mark = Math.random().toString(36).slice(2, 8)
   const email = `eve-${mark}@example.org`
-  const unknown = `nobody-${mark}@example.org`
+  const unknown = `unknown-${mark}@example.org`
   const rows = page.getByRole('grid').locator('tbody tr')
   const failed = rows.filter({ hasText: 'Failed to sign in: wrong password' })
   const openPanel = page.getByRole('complementary', { name: 'Event details' })
