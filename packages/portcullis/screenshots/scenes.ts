@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { TestWorld } from '../test/support/world.ts'
+import { showEvents, showNoEvents, showOneEvent } from './events-scene.ts'
 import { showLimits, showRuleFiles } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
@@ -51,6 +52,9 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'users-ban': showDialog(prepareOneUser, 'Ban…'),
   'users-delete': showDialog(prepareOneUser, 'Delete…'),
   'users-failures': showFailures,
+  events: showEvents,
+  'events-one': showOneEvent,
+  'events-none': showNoEvents,
   mailbox: showMailbox,
   limits: showLimits,
   'limits-files': showRuleFiles,
@@ -63,6 +67,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   },
   try: showTry,
   'users-unreachable': showUnreachable('/users'),
+  'events-unreachable': showUnreachable('/events'),
   'limits-unreachable': showUnreachable('/limits'),
   'graphql-unreachable': showUnreachable('/graphql-audits'),
 }

@@ -6,7 +6,9 @@ const reason = '@portcullis/service-kit/reason'
 export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
   'commands/': {
-    inside: 'up/ completion/** console/console.ts console/health/ find-program.ts',
+    inside: `
+      up/ completion/** console/console.ts console/events/ console/health/ web/audit-sentences.ts
+      find-program.ts`,
     outside: `
       @portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)`,
     types: 'console/',
@@ -47,9 +49,13 @@ export const portcullis: PackageTable = {
       'The console receives what it displays, and does not depend on the code that starts it.',
   },
   'console/routes/': {
-    inside: 'console/overview/ console/limits/ console/health/ console/ mailbox/',
+    inside: 'console/events/ console/overview/ console/limits/ console/health/ console/ mailbox/',
     outside: '@portcullis/graphql-over-http node:crypto node:fs node:path node:url import(…)',
     types: 'fastify',
+  },
+  'console/events/': {
+    inside: 'console/overview/ console/health/ console/',
+    outside: `${reason} node:timers`,
   },
   'console/overview/': { inside: 'console/health/ console/', outside: `${reason} node:timers` },
   'console/limits/': {
@@ -64,6 +70,11 @@ export const portcullis: PackageTable = {
     types: 'fastify mailbox/',
   },
 
+  'web/audit-sentences.ts': {
+    inside: 'web/',
+    types: 'console/routes/',
+    because: 'The terminal prints the same sentences as the pages.',
+  },
   'web/': {
     inside: 'web/components/ web/pages/',
     outside: preact,
@@ -73,7 +84,7 @@ export const portcullis: PackageTable = {
   },
   'web/pages/': { inside: 'web/components/ web/pages/{each}/**', outside: preact },
   'web/pages/{each}/**': {
-    inside: 'web/ web/components/',
+    inside: 'web/ web/components/ web/audit-sentences.ts',
     outside: `${preact} @supabase/auth-js`,
     types: 'console/routes/',
     because: 'A page does not depend on other pages.',

@@ -8,6 +8,7 @@ import {
   adminListPasskeys,
   adminUpdateFactor,
 } from './admin/endpoints/credentials.ts'
+import { adminEvents } from './admin/endpoints/events.ts'
 import { adminGenerateLink, invite } from './admin/endpoints/links.ts'
 import {
   adminEndSession,
@@ -138,6 +139,7 @@ const table: readonly Endpoint[] = [
   adminDeleteOAuthClient,
   adminRenewOAuthClientSecret,
   adminAudit,
+  adminEvents,
   adminSignIns,
   adminSignInFailures,
   jwks,

@@ -14,6 +14,7 @@ import { migrate } from '../../src/db/migrate/migrate.ts'
 import { cleanUp } from '../../src/features/server/cleanup.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
+import { send } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { mainFlowsEnvironment, runMainFlows } from '../support/main-flows.ts'
@@ -72,6 +73,10 @@ test('one role migrates and owns the tables, and another role serves and owns no
     })
     assert.ok(opened)
     await runMainFlows({ ...opened, mailbox })
+    const admin = { token: opened.serviceToken }
+    const { body: events } = await send(opened.url, '/admin/events', admin)
+    const tail = await send(opened.url, `/admin/events?after=${events.latest}`, admin)
+    assert.equal(tail.status, 200)
     assert.doesNotMatch(opened.log.join(''), /permission denied/)
     await using db = openDatabase({
       url: serverUrl,

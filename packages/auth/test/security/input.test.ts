@@ -127,6 +127,9 @@ test('unusual input', async (t) => {
             `/admin/users?limit=1&cursor=${encodeURIComponent(text.toWellFormed())}`,
             `/admin/users/${encodeURIComponent(text.toWellFormed())}`,
             `/admin/audit?query=author:${encodeURIComponent(text.toWellFormed())}`,
+            ...['user', 'name', 'address', 'action', 'from', 'before', 'after'].map(
+              (name) => `/admin/events?${name}=${encodeURIComponent(text.toWellFormed())}`,
+            ),
           ].map((path) => send(url, path, { token: server.serviceToken })),
         )),
         await send(url, '/admin/users', {
@@ -166,6 +169,8 @@ test('unusual input', async (t) => {
         send(url, `/logout?scope=${name}`, { method: 'POST', token }),
         send(url, '/admin/generate_link', { body: { type: name, email }, ...admin }),
         send(url, `/admin/audit?query=${name}:x`, admin),
+        send(url, `/admin/events?action=${name}`, admin),
+        send(url, `/admin/events?reason=${name}`, admin),
         send(url, `/admin/users?sort=${name}`, admin),
         post('/otp', { phone: '15550100', channel: name }),
         post('/recover', {

@@ -9,6 +9,7 @@ export function createCommands(version: string): LoadCommands {
     ratelimit: () => createHandOver('ratelimit'),
     graphql: () => createHandOver('graphql'),
     console: async () => (await import('./console.ts')).createConsoleCommand(version),
+    events: async () => (await import('./events.ts')).eventsCommand,
     completion: async () => (await import('./completion.ts')).createCompletion(commands),
   }
   return commands

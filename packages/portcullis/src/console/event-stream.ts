@@ -5,7 +5,8 @@ import { ConsoleError } from './errors.ts'
 interface EventStream {
   /** Aborted when the page disconnects or the console stops. */
   readonly closed: AbortSignal
-  send(event: string, data: unknown): void
+  /** @returns whether the event was sent. A page that reads too slowly misses events. */
+  send(event: string, data: unknown): boolean
   close(): void
 }
 
@@ -65,9 +66,12 @@ function openEventStream(reply: FastifyReply): EventStream {
   return {
     closed: closed.signal,
     send(event, data) {
-      // A slow page misses events, which is harmless: each event carries the whole state.
-      if (closed.signal.aborted || response.writableEnded || response.writableNeedDrain) return
+      // A slow page misses events. Most carry the whole state, so that is harmless.
+      if (closed.signal.aborted || response.writableEnded || response.writableNeedDrain) {
+        return false
+      }
       response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      return true
     },
     close() {
       response.end()

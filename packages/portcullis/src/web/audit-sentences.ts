@@ -88,3 +88,17 @@ export function toActor({ payload }: AuditEntry, userId: string): string | undef
   const { admin } = payload.traits ?? {}
   return typeof admin === 'string' ? `${admin} (${payload.actor_username})` : payload.actor_username
 }
+
+/** An action or a reason with its text, for filters. */
+export interface Choice {
+  readonly name: string
+  readonly text: string
+}
+
+export const actionChoices: readonly Choice[] = Object.entries(sentences).map(
+  ([name, { byUser }]) => ({ name, text: byUser }),
+)
+
+export const reasonChoices: readonly Choice[] = Object.entries(failureReasons).map(
+  ([name, text]) => ({ name, text: `Failed: ${text}` }),
+)

@@ -47,7 +47,7 @@ export async function removeManyUsers(world: TestWorld, domain: string): Promise
   await database.client.query('delete from auth.users where email like $1', [`%@${domain}`])
 }
 
-async function openDatabase({ folder }: TestWorld) {
+export async function openDatabase({ folder }: TestWorld) {
   // The fifth line contains the folder of the socket.
   const file = readFileSync(join(folder, 'database/data/postmaster.pid'), 'utf8')
   const [, , , , host] = file.split('\n')

@@ -353,6 +353,9 @@ ALTER TABLE {ns}.webauthn_credentials ADD CONSTRAINT webauthn_credentials_user_i
 -- index audit_log_entries.audit_log_entries_action
 CREATE INDEX audit_log_entries_action ON {ns}.audit_log_entries USING btree (((payload ->> 'log_type'::text)), ((payload ->> 'action'::text)), created_at) WHERE ((payload ->> 'log_type'::text) IS DISTINCT FROM 'token'::text);
 
+-- index audit_log_entries.audit_log_entries_address
+CREATE INDEX audit_log_entries_address ON {ns}.audit_log_entries USING btree (ip_address, created_at) WHERE ((payload ->> 'log_type'::text) IS DISTINCT FROM 'token'::text);
+
 -- index audit_log_entries.audit_log_entries_user
 CREATE INDEX audit_log_entries_user ON {ns}.audit_log_entries USING btree (((COALESCE((payload #>> '{traits,user_id}'::text[]), (payload ->> 'actor_id'::text)))::uuid), created_at);
 

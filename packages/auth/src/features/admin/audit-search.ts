@@ -33,7 +33,7 @@ export interface AuditSearch {
  * The entry after which a page begins. Requests send it as a time such as `2026-03-04T00:00:00Z`,
  * optionally followed by `_` and the ID of an entry.
  */
-interface AuditPosition {
+export interface AuditPosition {
   readonly time: string
   readonly id: string
 }
@@ -61,7 +61,7 @@ const largestWindow = 1_000_000
 /** @throws {ApiError} */
 export function parseBefore(text: string): AuditPosition {
   const [, time, id = nilId] =
-    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d))(?:_([\da-f-]{36}))?$/i.exec(
+    /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d))(?:_([\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}))?$/i.exec(
       text,
     ) ?? []
   if (time !== undefined && !Number.isNaN(Date.parse(time))) return { time, id }

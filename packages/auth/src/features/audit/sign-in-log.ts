@@ -7,14 +7,17 @@ import { isStorableText } from '../users/metadata.ts'
 import { trimSignIns, writeSignIns } from './statements.ts'
 
 /** Why a sign-in failed. Only operators see it; the responses to clients do not depend on it. */
-type SignInFailureReason =
-  | 'wrong_password'
-  | 'wrong_code'
-  | 'wrong_passkey'
-  | 'unconfirmed'
-  | 'banned'
-  | 'second_factor'
-  | 'limited'
+export const failureReasons = [
+  'wrong_password',
+  'wrong_code',
+  'wrong_passkey',
+  'unconfirmed',
+  'banned',
+  'second_factor',
+  'limited',
+] as const
+
+type SignInFailureReason = (typeof failureReasons)[number]
 
 interface SignInFailure {
   readonly reason: SignInFailureReason

@@ -378,6 +378,7 @@ test('administration of users', async (t) => {
       ['DELETE', `/admin/users/${id}`],
       ['POST', '/admin/generate_link', { type: 'recovery', email }],
       ['GET', '/admin/audit'],
+      ['GET', '/admin/events'],
       ['POST', '/invite', { email: newEmail() }],
     ] as const
     for (const [method, path, body] of requests) {

@@ -197,9 +197,13 @@ export interface AuditEvent {
   readonly user: { readonly id: string; readonly name: string }
 }
 
-/** Parses the response of `GET /admin/audit`. Ignores items that do not look like an entry. */
+/** Parses the response of `GET /admin/audit`. */
 export function parseAuditEntries(text: string): readonly AuditEvent[] {
-  const entries: unknown = JSON.parse(text)
+  return toAuditEvents(JSON.parse(text))
+}
+
+/** Ignores items that do not look like an entry. */
+export function toAuditEvents(entries: unknown): readonly AuditEvent[] {
   if (!Array.isArray(entries)) throw new Error('The audit log of the auth server is not a list.')
   return entries.filter(isEntry).map(toEvent)
 }

@@ -19,6 +19,7 @@ export interface Page {
 export const pages: readonly Page[] = [
   page('/', 'Overview', 'overview', () => import('./overview/overview-page.tsx')),
   page('/users', 'Users', 'users', () => import('./users/users-page.tsx')),
+  page('/events', 'Events', 'events', () => import('./events/events-page.tsx')),
   page('/mailbox', 'Mailbox', 'mailbox', () => import('./mailbox/mailbox-page.tsx'), MailboxCount),
   page('/limits', 'Limits', 'limits', () => import('./limits/limits-page.tsx')),
   page('/graphql-audits', 'GraphQL', 'graphql', () => import('./graphql/graphql-page.tsx')),

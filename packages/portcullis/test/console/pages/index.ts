@@ -1,4 +1,5 @@
 import { testAccessibility } from './accessibility.ts'
+import { testEvents } from './events.ts'
 import { testGraphql } from './graphql.ts'
 import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
@@ -20,4 +21,5 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   try: testTry,
   'whole flow': testWholeFlow,
   users: testUsers,
+  events: testEvents,
 }

@@ -10,7 +10,7 @@ export interface AuditRow {
   readonly created_at: Time
 }
 
-type Nullable<Type> = { readonly [Name in keyof Type]: Type[Name] | null }
+export type Nullable<Type> = { readonly [Name in keyof Type]: Type[Name] | null }
 
 /** When the page is empty, one row with only the counts is returned, and its ID is null. */
 export interface AuditPageRow extends Nullable<AuditRow> {
@@ -35,14 +35,15 @@ export const exactlyCounted = 10_000
 /** The same limit for searches, which read the entries instead of an index. */
 export const exactlyMatched = 1_000
 
-const table = '{ns}.audit_log_entries'
+export const auditTable = '{ns}.audit_log_entries'
+const table = auditTable
 const columns = 'id, payload, ip_address, created_at'
 const order = 'created_at desc, id desc'
 /** Selects the entries before the time $3 and the ID $4. `infinity` selects all. */
 const isBefore = 'created_at <= $3 and (created_at, id) < ($3::timestamptz, $4::uuid)'
 
 /** The user that an entry is about, which may not be the actor. The index uses the same expression. */
-const subject = "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid"
+export const subject = "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid"
 
 /** The page, and the time and the ID of the entry after which it begins. */
 const pageParameters = ['offset', 'limit', 'time', 'id'] as const
@@ -87,10 +88,10 @@ export const listUserAuditEntries: AuditSearchStatement = statement(
    order by page.created_at desc, page.id desc`,
 ).returning<AuditPageRow>()
 
-const type = "(payload ->> 'log_type')"
-const action = "(payload ->> 'action')"
+export const type = "(payload ->> 'log_type')"
+export const action = "(payload ->> 'action')"
 /** The index of types and actions contains all entries except token refreshes. */
-const isIndexed = `${type} is distinct from 'token'`
+export const isIndexed = `${type} is distinct from 'token'`
 
 /**
  * The entries whose type or action matches a pattern, without token refreshes. The distinct types

@@ -46,6 +46,7 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
   }
   return (
     <>
+      <a href={`/events?user=${userId}`}>All events</a>
       {entries.length === 0 && (
         <Empty icon="overview" title="No activity found">
           {next === undefined

@@ -1,0 +1,168 @@
+import { parseArgs } from 'node:util'
+import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
+import { parseDuration } from '@portcullis/service-kit/duration'
+import type { OptionTable } from '../completion/option-table.ts'
+import type { EventSearch } from '../console/events/read-events.ts'
+import { actionChoices, reasonChoices } from '../web/audit-sentences.ts'
+import { keyVariable } from './console-arguments.ts'
+
+export interface TailArguments {
+  readonly search: EventSearch
+  /** Whether `--since` was given, so that all events since then are printed. */
+  readonly hasStart: boolean
+  readonly isFollowing: boolean
+  readonly isJson: boolean
+  readonly folder: string
+  /** Undefined: the auth server of the `up` that runs on the folder. */
+  readonly server: { readonly url: string; readonly key: string } | undefined
+}
+
+/** The number of events that are printed first without `--since`. */
+export const newestCount = 20
+
+/** Every option of `events tail`. Its help text, its completion and its parser are derived from this table. */
+export const tailOptions = {
+  user: {
+    value: 'USER',
+    meaning: 'only events of this user: an email address, phone number or ID',
+  },
+  address: { value: 'IP', meaning: 'only events from this IP address' },
+  failed: { meaning: 'only failed sign-ins' },
+  reason: {
+    value: 'REASON',
+    meaning: 'only sign-ins that failed for this reason, such as wrong_password',
+    kind: { choices: reasonChoices.map(({ name }) => name) },
+  },
+  action: {
+    value: 'ACTION',
+    meaning: 'only this action, such as login or user_deleted',
+    kind: { choices: actionChoices.map(({ name }) => name) },
+  },
+  tokens: { meaning: 'include token refreshes and revocations' },
+  since: {
+    value: 'TIME',
+    meaning: `begin at this time: 15m or 24h ago, or 2026-03-04T00:00:00Z; default: with the newest ${newestCount} events`,
+  },
+  'no-follow': { meaning: 'exit after the stored events instead of waiting for new ones' },
+  json: { meaning: 'print each event as a JSON object on one line' },
+  data: {
+    value: 'DIR',
+    meaning: 'data folder of the running portcullis up; default: .portcullis',
+    kind: 'directory',
+  },
+  'auth-url': { value: 'URL', meaning: 'base URL of another auth server' },
+  'auth-key': {
+    value: 'KEY',
+    meaning: `service key of that server; prefer ${keyVariable}, since other users of this machine can read command lines`,
+  },
+} as const satisfies OptionTable
+
+const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
+
+/**
+ * @param args The verb and its options, in any order.
+ * @returns the arguments, or every error in them.
+ */
+export function parseTailArguments(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+  now = Date.now(),
+): TailArguments | { readonly faults: readonly string[] } {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(args)
+  } catch (error) {
+    return { faults: [toArgumentFault(error)] }
+  }
+  const { values, positionals } = parsed
+  const [verb, other] = positionals
+  const faults: string[] = []
+  if (verb !== 'tail') faults.push(toVerbFault(verb, ['tail']))
+  else if (other !== undefined) faults.push(`Unexpected argument ${JSON.stringify(other)}.`)
+  const text = (name: keyof typeof tailOptions) => {
+    const value = values[name]
+    return typeof value === 'string' ? value : undefined
+  }
+  const { user, address, reason, action, since } = {
+    user: text('user'),
+    address: text('address'),
+    reason: text('reason'),
+    action: text('action'),
+    since: text('since'),
+  }
+  const from = since === undefined ? undefined : parseSince(since, now)
+  if (since !== undefined && from === undefined) {
+    faults.push(
+      toValueFault(
+        '--since',
+        'a duration such as 15m, or a time such as 2026-03-04T00:00:00Z',
+        since,
+      ),
+    )
+  }
+  const server = parseServer(text('auth-url'), text('auth-key'), env, faults)
+  if (faults.length > 0) return { faults }
+  return {
+    search: {
+      ...(user !== undefined && { [uuid.test(user) ? 'user' : 'name']: user }),
+      ...(address !== undefined && { address }),
+      ...(reason !== undefined && { reason }),
+      ...(action !== undefined && { action }),
+      ...(values['failed'] === true && { failed: 'true' }),
+      ...(values['tokens'] === true && { tokens: 'true' }),
+      ...(from !== undefined && { from }),
+    },
+    hasStart: from !== undefined,
+    isFollowing: values['no-follow'] !== true,
+    isJson: values['json'] === true,
+    folder: text('data') ?? '.portcullis',
+    server,
+  }
+}
+
+function parse(args: readonly string[]) {
+  const options = Object.fromEntries(
+    Object.entries(tailOptions).map(([name, row]) => [
+      name,
+      { type: 'value' in row ? ('string' as const) : ('boolean' as const) },
+    ]),
+  )
+  return parseArgs({ args: [...args], options, allowPositionals: true })
+}
+
+/** Days are not part of a duration, but people write `7d`. */
+function parseSince(text: string, now: number): string | undefined {
+  const [, days] = /^(\d{1,5})d$/.exec(text) ?? []
+  const ago = days === undefined ? parseDuration(text) : Number(days) * 86_400_000
+  if (ago !== undefined) return new Date(Math.max(0, now - ago)).toISOString()
+  const time = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/.test(text)
+    ? new Date(text)
+    : undefined
+  return time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}
+
+function parseServer(
+  url: string | undefined,
+  option: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  faults: string[],
+): TailArguments['server'] {
+  // Keys that are read from a file or pasted often end in a line break.
+  const key = (option ?? env[keyVariable])?.trim()
+  if (url === undefined) {
+    if (option !== undefined) faults.push('--auth-key needs --auth-url.')
+    return undefined
+  }
+  const parsed = URL.parse(url)
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
+    faults.push(toValueFault('--auth-url', 'a URL such as http://localhost:8081', url))
+  }
+  if (!key) {
+    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key.`)
+  } else if (!/^[\x21-\x7e]+$/.test(key)) {
+    // Checked here because the error message of `fetch` would contain the key.
+    faults.push('The service key contains a space, a line break or another invalid character.')
+  }
+  const path = parsed?.pathname.replace(/\/+$/, '')
+  return { url: `${parsed?.origin}${path}`, key: key ?? '' }
+}
