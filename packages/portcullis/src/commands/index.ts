@@ -8,6 +8,7 @@ export function createCommands(version: string): LoadCommands {
     auth: () => createHandOver('auth'),
     ratelimit: () => createHandOver('ratelimit'),
     graphql: () => createHandOver('graphql'),
+    limits: async () => (await import('./limits.ts')).limitsCommand,
     console: async () => (await import('./console.ts')).createConsoleCommand(version),
     completion: async () => (await import('./completion.ts')).createCompletion(commands),
   }
