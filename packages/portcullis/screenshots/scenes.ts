@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import type { TestWorld } from '../test/support/world.ts'
-import { showLimits, showRuleFiles } from './limits-scenes.ts'
+import { showLimits, showRuleFiles, showRuleHistory, showTopKeys } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
 import { showTry } from './try-scene.ts'
@@ -53,6 +53,8 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'users-failures': showFailures,
   mailbox: showMailbox,
   limits: showLimits,
+  'limits-keys': showTopKeys,
+  'limits-history': showRuleHistory,
   'limits-files': showRuleFiles,
   graphql: async (page, world) => {
     await show('/graphql-audits')(page, world)

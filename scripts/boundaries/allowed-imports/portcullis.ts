@@ -6,8 +6,7 @@ const reason = '@portcullis/service-kit/reason'
 export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
   'commands/': {
-    inside:
-      'up/ completion/** console/console.ts console/errors.ts console/health/ console/limits/ find-program.ts',
+    inside: 'up/ completion/** console/console.ts console/health/ console/limits/ find-program.ts',
     outside: `
       @portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)`,
     types: 'console/',

@@ -1,8 +1,12 @@
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
-import { ConsoleError } from '../console/errors.ts'
-import { readCounter, readTopKeys, resetCounter } from '../console/limits/key-pages.ts'
+import {
+  readCounter,
+  readTopKeys,
+  resetCounter,
+  toCallFailure,
+} from '../console/limits/key-pages.ts'
 import { findFolderUser } from '../up/data-folder.ts'
 import { findSecrets, toDebugToken } from '../up/secrets.ts'
 import {
@@ -60,8 +64,9 @@ export const limitsCommand: CompletableCommand = {
       io.stdout.write(parsed.isJson ? `${JSON.stringify(value, undefined, 2)}\n` : text)
       return 0
     } catch (error) {
-      if (!(error instanceof ConsoleError)) throw error
-      io.stderr.write(`${error.message}\n`)
+      const message = toCallFailure(error)
+      if (message === undefined) throw error
+      io.stderr.write(`${message}\n`)
       return 1
     }
   },

@@ -31,7 +31,7 @@ export function writeHistoryFile(path: string, data: HistoryData): void {
   renameSync(next, path)
 }
 
-/** Hits are divided between steps, so they have fractions that nobody needs. */
+/** Hits are divided between steps, so they have fractions, whose last digits do not matter. */
 function round(_name: string, value: unknown): unknown {
   return typeof value === 'number' ? Math.round(value * 1000) / 1000 : value
 }

@@ -89,6 +89,11 @@ export async function resetCounter(
   return await callPage(target, '/counter/reset', toQuery(counter), 'POST')
 }
 
+/** Returns the message for the user if a call failed for a known reason. */
+export function toCallFailure(error: unknown): string | undefined {
+  return error instanceof ConsoleError ? error.message : undefined
+}
+
 function toQuery({ domain, entries }: CounterTarget): URLSearchParams {
   const pairs = entries.flatMap(({ key, value }) => [
     ['key', key],
