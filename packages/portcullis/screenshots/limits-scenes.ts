@@ -18,7 +18,7 @@ export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld
   await requestDecision(baseUrls.ratelimit, 'graphql', [{ key: 'operation', value: 'export' }], 7)
   await requestDecision(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
   await page.goto(`${consoleUrl}/limits`)
-  await page.getByRole('button', { name: 'operation = search' }).click()
+  await page.getByRole('button', { name: 'operation = search', exact: true }).click()
   await page.getByRole('button', { name: 'Send', exact: true }).click()
   await page.getByRole('heading', { name: 'Why' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()

@@ -122,7 +122,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
 
   await t.test('a request that matches no rule shows near misses', async () => {
     await switchTo(page, '/limits')
-    await domainRows(page).getByRole('button', { name: 'operation = export' }).click()
+    await domainRows(page).getByRole('button', { name: 'operation = export', exact: true }).click()
     // The focus is on the last value of the clicked rule.
     assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Value 2')
     await page.getByLabel('Value 2').fill('Export')
