@@ -52,7 +52,9 @@ export class Sampler {
 
   #startSecond(nowMs: number, ageMs: number): void {
     if (this.#interval > 1) this.#estimatesUntilMs = nowMs
-    const seenPerSecond = ageMs > 0 ? (this.#seen * secondMs) / ageMs : 0
+    // After a longer time without requests, the last ones say nothing about the next.
+    const isRecent = ageMs > 0 && ageMs < 2 * secondMs
+    const seenPerSecond = isRecent ? (this.#seen * secondMs) / ageMs : 0
     const needed = Math.ceil(seenPerSecond / descriptorsPerSecond)
     // Halved for each second at most: load that comes in bursts would otherwise begin with too many samples.
     const kept = ageMs > 0 ? Math.floor(this.#interval / 2 ** Math.floor(ageMs / secondMs)) : 1

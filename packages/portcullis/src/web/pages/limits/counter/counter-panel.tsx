@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { CounterState, CounterTarget } from '../../../../console/routes/limits-keys.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
@@ -18,8 +18,13 @@ export function CounterPanel({
 }: {
   readonly target: CounterTarget | undefined
 }): JSX.Element {
+  const element = useRef<HTMLElement>(null)
+  // In a narrow window the panel is below the list, and a click would seem to have no effect.
+  useEffect(() => {
+    if (target !== undefined) element.current?.scrollIntoView({ block: 'nearest' })
+  }, [target])
   return (
-    <aside class="limits-decision" aria-label="Counter">
+    <aside ref={element} class="limits-decision" aria-label="Counter">
       <Card title="Counter">
         {target === undefined ? (
           <Empty icon="search" title="No key selected">
