@@ -31,7 +31,7 @@ const stats = {
       'TOP_KEYS_SIZE',
       1_000,
       'Number of keys that each list of /top keeps, in each process; 0: no lists',
-      { min: 0, max: 100_000 },
+      { min: 0, max: 10_000 },
     ),
   },
 } satisfies Chapter

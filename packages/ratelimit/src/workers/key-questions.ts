@@ -83,20 +83,28 @@ export class WorkerKeys implements KeyAccess {
     return await this.#ask(worker, { method: 'inspect', argument })
   }
 
-  /** Every worker resets the counter, because each has its own local cache. */
+  /**
+   * Every worker resets the counter, because each has its own local cache. If one hangs, the call fails: it could refuse
+   * requests from its cache later.
+   */
   async reset(argument: CounterTarget): Promise<CounterState> {
-    const able = this.#listAble()
+    const ready = this.#listReady()
     const question = { method: 'reset', argument } as const
     const states = await Promise.all(
-      able.map((worker) => this.#ask<CounterState>(worker, question)),
+      ready.map((worker) => this.#ask<CounterState>(worker, question)),
     )
     const last = states.at(-1)
     if (last === undefined) throw noWorker()
     return last
   }
 
+  #listReady(): readonly AskedWorker[] {
+    return this.#workers().filter(({ isReady }) => isReady)
+  }
+
+  /** Workers that hang are left out, unless there are no others. */
   #listAble(): readonly AskedWorker[] {
-    const ready = this.#workers().filter(({ isReady }) => isReady)
+    const ready = this.#listReady()
     const responsive = ready.filter(({ isResponsive }) => isResponsive)
     return responsive.length > 0 ? responsive : ready
   }

@@ -8,6 +8,7 @@ import {
   type TopList,
   type TopNote,
   type TopOrder,
+  truncateTopList,
 } from './top-list.ts'
 
 /** A list covers the current window and the one before it: from 5 to 10 minutes. */
@@ -15,6 +16,9 @@ const windowMs = 300_000
 
 /** Longer keys are cut, because clients choose the values in them and so the memory that they take. */
 const longestKey = 1_024
+
+/** The pages show no more keys, and a worker sends each of them to the primary. */
+const longestList = 1_000
 
 interface Window {
   readonly startMs: number
@@ -83,7 +87,7 @@ export class TopKeys {
       })
       return { sinceMs: startMs, isEstimate, floor: sketch.floor, keys }
     })
-    return mergeTopLists(lists, order)
+    return truncateTopList(mergeTopLists(lists, order), longestList)
   }
 
   #open(startMs: number): Window {

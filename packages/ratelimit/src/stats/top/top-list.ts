@@ -63,3 +63,11 @@ export function mergeTopLists(lists: readonly TopList[], order: TopOrder): TopLi
     keys: [...merged.values()].sort((a, b) => b[column] - a[column] || b.most - a.most),
   }
 }
+
+/** Keeps the first keys of a sorted list. */
+export function truncateTopList(list: TopList, count: number): TopList {
+  if (list.keys.length <= count) return list
+  const dropped = list.keys.slice(count)
+  const floor = dropped.reduce((highest, { most }) => Math.max(highest, most), list.floor)
+  return { ...list, floor, keys: list.keys.slice(0, count) }
+}

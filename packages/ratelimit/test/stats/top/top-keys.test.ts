@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { TopKeys } from '../../../src/stats/top/top-keys.ts'
-import { mergeTopLists, type TopList } from '../../../src/stats/top/top-list.ts'
+import { mergeTopLists, type TopList, truncateTopList } from '../../../src/stats/top/top-list.ts'
 import { descriptor } from '../../support/decider.ts'
 
 const start = 1_700_000_000_000
@@ -113,4 +113,13 @@ test('lists of several processes are added up; a missing key may have had the fl
       ['a', 10, 4, 12],
     ],
   )
+})
+
+test('a list of 10,000 keys has the first 1,000, and the floor covers the others', () => {
+  const keys = new TopKeys(10_000, start)
+  const one = descriptor('user=x')
+  for (let i = 0; i < 2_000; i += 1) keys.record(`key-${i}`, 'd', one, i + 1, 0, start)
+  const list = keys.list('calls', start)
+  assert.deepEqual([list.keys.length, list.keys[0]?.hits, list.floor], [1_000, 2_000, 1_000])
+  assert.equal(truncateTopList(list, 1_000), list)
 })
