@@ -18,11 +18,30 @@ export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld
   await requestDecision(baseUrls.ratelimit, 'graphql', [{ key: 'operation', value: 'export' }], 7)
   await requestDecision(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
   await page.goto(`${consoleUrl}/limits`)
-  await page.getByRole('button', { name: 'operation = search' }).click()
+  await page.getByRole('button', { name: 'operation = search', exact: true }).click()
   await page.getByRole('button', { name: 'Send', exact: true }).click()
   await page.getByRole('heading', { name: 'Why' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   await page.evaluate(() => scrollTo(0, 0))
+}
+
+/** Shows the keys that were limited most, and the counter of one of them. */
+export async function showTopKeys(page: Page, { consoleUrl, baseUrls }: TestWorld): Promise<void> {
+  for (const [index, user] of ['ada', 'grace', 'linus', 'margaret'].entries()) {
+    const entries = [{ key: 'user', value: user }]
+    await requestDecision(baseUrls.ratelimit, 'graphql', entries, 400 - 90 * index)
+  }
+  await page.goto(`${consoleUrl}/limits?view=keys`)
+  await page.getByRole('tab', { name: 'Most hits' }).click()
+  await page.getByRole('button', { name: 'graphql user=ada' }).click()
+  await page.getByRole('button', { name: 'Reset counter' }).waitFor()
+}
+
+/** Shows the history of a rule. */
+export async function showRuleHistory(page: Page, { consoleUrl }: TestWorld): Promise<void> {
+  await page.goto(`${consoleUrl}/limits`)
+  await page.getByRole('button', { name: 'History of user' }).first().click()
+  await page.getByRole('img', { name: /^Hits per second/ }).waitFor()
 }
 
 /** Shows a rule file with an error. */

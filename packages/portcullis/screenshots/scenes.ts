@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { TestWorld } from '../test/support/world.ts'
 import { showEvents, showNoEvents, showOneEvent } from './events-scene.ts'
-import { showLimits, showRuleFiles } from './limits-scenes.ts'
+import { showLimits, showRuleFiles, showRuleHistory, showTopKeys } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
 import { showTry } from './try-scene.ts'
@@ -57,6 +57,8 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'events-none': showNoEvents,
   mailbox: showMailbox,
   limits: showLimits,
+  'limits-keys': showTopKeys,
+  'limits-history': showRuleHistory,
   'limits-files': showRuleFiles,
   graphql: async (page, world) => {
     await show('/graphql-audits')(page, world)

@@ -7,8 +7,8 @@ export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
   'commands/': {
     inside: `
-      up/ completion/** console/console.ts console/events/ console/health/ web/audit-sentences.ts
-      find-program.ts`,
+      up/ completion/** console/console.ts console/events/ console/health/ console/limits/
+      web/audit-sentences.ts find-program.ts`,
     outside: `
       @portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)`,
     types: 'console/',

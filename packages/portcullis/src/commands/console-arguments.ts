@@ -8,6 +8,7 @@ import { isHostName } from '../up/addresses.ts'
 export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
 
 export const keyVariable = 'PORTCULLIS_AUTH_KEY'
+export const debugTokenVariable = 'PORTCULLIS_DEBUG_TOKEN'
 
 /** Every option of `console`. Its help text, its completion and its parser are derived from this table. */
 export const consoleOptions = {
@@ -19,6 +20,10 @@ export const consoleOptions = {
   'ratelimit-debug-url': {
     value: 'URL',
     meaning: 'base URL of the debug port of the rate limit service (/stats, /rlconfig)',
+  },
+  'ratelimit-debug-token': {
+    value: 'TOKEN',
+    meaning: `DEBUG_TOKEN of the rate limit service, to show single keys from another machine; prefer ${debugTokenVariable}`,
   },
   'ratelimit-url': {
     value: 'URL',
@@ -56,14 +61,19 @@ export function parseConsoleArguments(
   )
   // Keys that are read from a file or pasted often end in a line break.
   const key = (values.get('auth-key')?.at(-1) ?? env[keyVariable])?.trim()
+  const debugToken =
+    (values.get('ratelimit-debug-token')?.at(-1) ?? env[debugTokenVariable])?.trim() || undefined
   const rulesDirectory = values.get('rules')?.at(-1)
   const port = parsePort(values.get('port')?.at(-1) ?? '3000', faults)
   const allowedHosts = values.get('allowed-host') ?? []
   for (const host of allowedHosts) checkHost(host, faults)
   if (rulesDirectory !== undefined) checkDirectory(rulesDirectory, faults)
   if (given.has('auth-url')) checkKey(key, faults)
+  if (debugToken !== undefined && !isHeaderText(debugToken)) {
+    faults.push('The debug token contains a space, a line break or another invalid character.')
+  }
   if (given.has('auth-key') && !given.has('auth-url')) faults.push('--auth-key needs --auth-url.')
-  for (const name of ['ratelimit-url', 'rules'] as const) {
+  for (const name of ['ratelimit-debug-token', 'ratelimit-url', 'rules'] as const) {
     if (given.has(name) && !given.has('ratelimit-debug-url')) {
       faults.push(`--${name} needs --ratelimit-debug-url.`)
     }
@@ -83,7 +93,12 @@ export function parseConsoleArguments(
     ...(authUrl !== undefined &&
       key !== undefined && { auth: { url: authUrl, key: async () => key } }),
     ...(debugUrl !== undefined && {
-      ratelimit: { debugUrl, url: urls.get('ratelimit-url'), rulesDirectory },
+      ratelimit: {
+        debugUrl,
+        ...(debugToken !== undefined && { debugToken }),
+        url: urls.get('ratelimit-url'),
+        rulesDirectory,
+      },
     }),
     ...(graphqlUrl !== undefined && { graphql: { url: graphqlUrl } }),
   }
@@ -143,10 +158,15 @@ function parseUrl(name: string, text: string, faults: string[]): string {
 function checkKey(key: string | undefined, faults: string[]): void {
   if (!key) {
     faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key.`)
-  } else if (!/^[\x21-\x7e]+$/.test(key)) {
+  } else if (!isHeaderText(key)) {
     // Checked here because the error message of `fetch` would contain the key.
     faults.push('The service key contains a space, a line break or another invalid character.')
   }
+}
+
+/** Whether the text can be sent in a header as it is. */
+export function isHeaderText(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text)
 }
 
 function parsePort(text: string, faults: string[]): number {

@@ -1,10 +1,8 @@
-import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { CommandNode, CompletableCommand } from '../completion/command-tree.ts'
 import { findProgram } from '../find-program.ts'
 import { createPortcullisCall } from '../up/call-name.ts'
-import { readPrivateFile } from '../up/private-files.ts'
-import { parseSecrets, secretsFile, toAuditHeaders } from '../up/secrets.ts'
+import { findSecrets, toAuditHeaders } from '../up/secrets.ts'
 
 /** A program of another package that is also a command of portcullis. */
 interface OtherProgram {
@@ -89,17 +87,8 @@ export function withAuditHeaders(
   folder = '.portcullis',
 ): readonly string[] {
   if (args[0] !== 'audit' || !args.some((arg) => loopback.test(arg))) return args
-  const secrets = readSecrets(folder)
+  const secrets = findSecrets(folder)
   if (secrets === undefined) return args
   const headers = Object.entries(toAuditHeaders(secrets))
   return [...args, ...headers.flatMap(([name, value]) => ['--header', `${name}: ${value}`])]
-}
-
-function readSecrets(folder: string) {
-  try {
-    return parseSecrets(readPrivateFile(join(folder, secretsFile)) ?? '')
-  } catch {
-    // `portcullis up` has not been run in this folder.
-    return undefined
-  }
 }

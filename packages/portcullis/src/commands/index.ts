@@ -10,6 +10,7 @@ export function createCommands(version: string): LoadCommands {
     graphql: () => createHandOver('graphql'),
     console: async () => (await import('./console.ts')).createConsoleCommand(version),
     events: async () => (await import('./events.ts')).eventsCommand,
+    limits: async () => (await import('./limits.ts')).limitsCommand,
     completion: async () => (await import('./completion.ts')).createCompletion(commands),
   }
   return commands

@@ -27,10 +27,14 @@ export interface AuthTarget {
 export interface RatelimitTarget {
   /** The base URL of `/rlconfig` and `/stats`. */
   readonly debugUrl: string
+  /** DEBUG_TOKEN of the service, which the pages about single keys need from other machines. */
+  readonly debugToken?: string | undefined
   /** The base URL of `/json`. Without it no decisions can be requested. */
   readonly url?: string | undefined
   /** The folder of the rule files, if they may be edited here. */
   readonly rulesDirectory?: string | undefined
+  /** The file that keeps the history of rules between starts. */
+  readonly historyFile?: string | undefined
 }
 
 export interface GraphqlTarget {

@@ -25,10 +25,14 @@ import { parseSecrets, secretsFile } from './secrets.ts'
 /** Keeps the folder out of any Git repository. */
 const ignoreFile = { name: '.gitignore', text: '# Made by portcullis up.\n*\n' }
 
+/** What the console remembers of the rules. */
+export const limitsHistoryFile = 'limits-history.json'
+
 /** Everything that `up` creates. Other files in the folder are never touched. */
 const keptEntries = [
   'auth.env',
   'database',
+  limitsHistoryFile,
   'logs',
   'mailbox',
   'rules',
@@ -40,7 +44,15 @@ const keptEntries = [
 export const lockFile = 'running.json'
 
 /** The entries that `up` and its services write to. Rules are not among them: only the user edits those. */
-const writtenEntries = ['auth.env', 'logs', 'mailbox', ignoreFile.name, secretsFile, lockFile]
+const writtenEntries = [
+  'auth.env',
+  limitsHistoryFile,
+  'logs',
+  'mailbox',
+  ignoreFile.name,
+  secretsFile,
+  lockFile,
+]
 const writtenFolders = ['logs', 'mailbox']
 
 /**

@@ -44,6 +44,15 @@ function readSecrets(path: string): Secrets {
   )
 }
 
+/** Returns the secrets of a data folder for other commands; undefined if there are none that can be used. */
+export function findSecrets(folder: string): Secrets | undefined {
+  try {
+    return parseSecrets(readPrivateFile(join(folder, secretsFile)) ?? '')
+  } catch {
+    return undefined
+  }
+}
+
 /** Undefined if the text is not a valid secrets file. */
 export function parseSecrets(text: string): Secrets | undefined {
   let found: Partial<Record<keyof Secrets, unknown>> | null
@@ -103,4 +112,16 @@ export function createCountsRequest(secrets: Secrets): (request: IncomingMessage
     const shown = Buffer.from(String(headers[name] ?? ''))
     return shown.length !== pass.length || !timingSafeEqual(shown, pass)
   }
+}
+
+/**
+ * The DEBUG_TOKEN of the rate limit service. The console and the commands send it, because they are not always on the
+ * loopback interface. It can be computed only with the console's token; a value in the environment is used instead.
+ */
+export function toDebugToken(
+  { consoleToken }: Secrets,
+  env: Readonly<Record<string, string | undefined>>,
+): string {
+  const derived = createHmac('sha256', consoleToken).update('debug pages of limits').digest('hex')
+  return env['DEBUG_TOKEN'] || derived
 }

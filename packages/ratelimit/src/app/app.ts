@@ -6,7 +6,9 @@ import { openStore } from '../counters/plugins.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { toExtraTags } from '../stats/extra-tags.ts'
 import { Statistics } from '../stats/registry.ts'
-import { boundDecider, decisionCalls, openDecide } from './decisions.ts'
+import { TopKeys } from '../stats/top/top-keys.ts'
+import { boundDecider, createDecisionParts, decisionCalls, openDecide } from './decisions.ts'
+import { createKeyAccess } from './key-access.ts'
 import { openDebug, openGrpc, openHttp } from './listeners.ts'
 import { openRules } from './open-rules.ts'
 import type { Primary } from './primary.ts'
@@ -91,15 +93,17 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const stopsIncrementWhenOver =
     config.decisions.stopsIncrementWhenOver && storeTraits.countsBeforeAnswer
   const decisions = { ...config.decisions, stopsIncrementWhenOver }
-  const traced = tracing.traceDecider(
-    await openDecide(decisions, {
-      rules: () => rules.current,
-      store: tracing.traceStore(store, storeTraits.span),
-      statistics,
-      now,
-      debugLog: verboseLevels.has(config.log.level) ? log : undefined,
-    }),
-  )
+  const { topKeysSize } = config.stats
+  const topKeys = topKeysSize === 0 ? undefined : new TopKeys(topKeysSize, now())
+  const decisionParts = createDecisionParts(decisions, {
+    rules: () => rules.current,
+    store: tracing.traceStore(store, storeTraits.span),
+    statistics,
+    traffic: topKeys,
+    now,
+  })
+  const debugLog = verboseLevels.has(config.log.level) ? log : undefined
+  const traced = tracing.traceDecider(await openDecide(decisionParts, debugLog))
   const serviceErrors = statistics.counter(`${decisionCalls}.service_error`)
   const decider = boundDecider(traced, decisions, serviceErrors)
   // Warm up before any listener opens: the first calls must not exceed the timeouts of clients.
@@ -109,11 +113,16 @@ export async function openApp(settings: AppSettings): Promise<App> {
       store: storeTraits.warmsUp ? store : undefined,
       now,
     })
+  const storeKind = config.store.kind
+  const keys = createKeyAccess({ decision: decisionParts, topKeys, storeKind })
+  primary?.serveKeys(keys)
   const debugAddress = await openDebug(config.listeners.debug, {
     contents: {
       ruleLines: () => rules.current?.describe() ?? [],
       statistics,
       extraTags: toExtraTags(config.stats.extraTags),
+      // In a worker the primary has these pages, and asks for their content.
+      ...(primary === undefined && { keys }),
       log,
     },
     lifecycle,

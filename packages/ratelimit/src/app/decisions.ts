@@ -3,29 +3,34 @@ import type { Counter } from '@portcullis/service-kit/metrics/instruments'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'
 import type { Decider } from '../decide/decide.ts'
-import { ExcessError, type Rules } from '../decide/decision.ts'
+import {
+  type DecisionParts,
+  ExcessError,
+  type Rules,
+  type TrafficSample,
+} from '../decide/decision.ts'
 import { createDecider } from '../engine.ts'
 import { createLocalCache, type LocalCache } from '../hot/index.ts'
 import { findEncodedExcess, findExcess, type RequestBounds } from '../protocol/request-bounds.ts'
 import type { Statistics } from '../stats/registry.ts'
 
-interface DecideContext {
+interface PartsContext {
   readonly rules: () => Rules | undefined
   readonly store: CounterStore
   readonly statistics: Statistics
+  /** Undefined if the heaviest keys are not listed. */
+  readonly traffic?: TrafficSample | undefined
   readonly now: () => number
-  /** Set when every request is to be logged. */
-  readonly debugLog: Log | undefined
 }
 
 /** The prefix of the statistics about decisions. */
 export const decisionCalls = 'ratelimit.service.call.should_rate_limit'
 
-export async function openDecide(
+export function createDecisionParts(
   config: DecisionsConfig,
-  { rules, store, statistics, now, debugLog }: DecideContext,
-): Promise<Decider> {
-  const decider = createDecider({
+  { rules, store, statistics, traffic, now }: PartsContext,
+): DecisionParts {
+  return {
     settings: config,
     rules,
     store,
@@ -36,11 +41,17 @@ export async function openDecide(
       globalShadowMode: statistics.counter('ratelimit.service.global_shadow_mode'),
       unknownDomain: (domain) => statistics.unknownDomain(domain),
     },
+    traffic,
     now,
-  })
+  }
+}
+
+/** @param debugLog - set when every request is to be logged */
+export async function openDecide(parts: DecisionParts, debugLog?: Log): Promise<Decider> {
+  const decider = createDecider(parts)
   if (debugLog === undefined) return decider
   const { logDecider } = await import('./logged-decider.ts')
-  return logDecider(decider, { rules, log: debugLog })
+  return logDecider(decider, { rules: parts.rules, log: debugLog })
 }
 
 const localCacheGauges = [

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Statistics } from '../stats/registry.ts'
+import type { KeyAccess } from '../transports/debug/key-access.ts'
 
 /** The listeners that a worker receives connections for. */
 export type ListenerName = 'grpc' | 'http' | 'debug'
@@ -28,6 +29,8 @@ export interface Primary {
   onTerminating(callback: () => void): void
   /** Sends statistics to the primary, and the remaining ones when it is disposed. */
   openReports(parts: ReportParts): AsyncDisposable
+  /** Serves the primary, which has the pages about single keys, but neither rules nor counters. */
+  serveKeys(access: KeyAccess): void
   /** Receives connections that clients opened to this listener. */
   receive(listener: ListenerName, adopt: (socket: Socket) => void): void
   /** Reports the number of connections: new ones go to workers with few. */

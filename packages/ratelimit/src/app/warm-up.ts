@@ -7,7 +7,7 @@ import { compileRules } from '../rules/match/snapshot.ts'
 import type { RuleRecord } from '../rules/model/rule.ts'
 import { Statistics } from '../stats/registry.ts'
 import { createRateLimitMethods, rateLimitService } from '../transports/grpc.ts'
-import { boundDecider, openDecide } from './decisions.ts'
+import { boundDecider, createDecisionParts, openDecide } from './decisions.ts'
 
 /** Enough calls to run every line of the request path, and for V8 to compile most of it. */
 const connections = 2
@@ -40,13 +40,13 @@ export async function warmUp(parts: WarmUpParts): Promise<number | undefined> {
   const statistics = new Statistics({ maxRequestKeys: 100 })
   await using memory = openMemoryStore({ maxBytes: 1 << 20 })
   const rules = compileRules({ domains: [domain], rules: toRules() }, statistics.rules)
-  const decider = await openDecide(parts.decisions, {
+  const decisionParts = createDecisionParts(parts.decisions, {
     rules: () => rules,
     store: parts.store === undefined ? memory : readOnly(parts.store),
     statistics,
     now: parts.now,
-    debugLog: undefined,
   })
+  const decider = await openDecide(decisionParts)
   const bounded = boundDecider(decider, parts.decisions, statistics.counter('service_error'))
   const methods = createRateLimitMethods(bounded.decideEncoded, {
     totalRequests: statistics.counter('total_requests'),

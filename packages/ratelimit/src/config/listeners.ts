@@ -79,7 +79,7 @@ export const listeners = {
       'DEBUG_TOKEN',
       '',
       'Bearer token that gives other machines access to all debug pages; without it ' +
-        '/debug/pprof/ and /workers are available only from this machine',
+        '/debug/pprof/, /workers, /top and /counter are available only from this machine',
       { mask: hideAll },
     ),
   },

@@ -27,6 +27,12 @@ const stats = {
       'Maximum number of statistics that are named after request values; the least used are dropped',
       { min: 1, max: 10_000_000 },
     ),
+    topKeysSize: integer(
+      'TOP_KEYS_SIZE',
+      1_000,
+      'Number of keys that each list of /top keeps, in each process; 0: no lists',
+      { min: 0, max: 10_000 },
+    ),
   },
 } satisfies Chapter
 
@@ -37,17 +43,20 @@ export interface StatsConfig {
   readonly flushIntervalMs: number
   readonly extraTags: ReadonlyMap<string, string>
   readonly maxDynamicKeys: number
+  /** 0 disables the lists of the heaviest keys. */
+  readonly topKeysSize: number
   readonly sink: SinkConfig
 }
 
 type StatsSettings = SettingsByChapter<typeof statsChapters>
 
 export function toStats(settings: StatsSettings, env: Environment, check: Check): StatsConfig {
-  const { flushIntervalMs, extraTags, maxDynamicKeys } = settings.stats
+  const { flushIntervalMs, extraTags, maxDynamicKeys, topKeysSize } = settings.stats
   if (flushIntervalMs === 0) {
     check.fault(stats.variables.flushIntervalMs, 'must be longer than 0')
   }
-  return { flushIntervalMs, extraTags, maxDynamicKeys, sink: toSink(settings, env, check) }
+  const sink = toSink(settings, env, check)
+  return { flushIntervalMs, extraTags, maxDynamicKeys, topKeysSize, sink }
 }
 
 /** Whether a sink reads a variable whose name depends on the values of others. */

@@ -7,10 +7,12 @@ import {
   type DecisionParts,
   type EncodedRequests,
   type Rules,
+  type SampledRequest,
   ServiceError,
 } from './decision.ts'
 import { LongRequests, longBytes, longDescriptors } from './long-requests.ts'
 import { toTallies, toTalliesInSlices } from './match.ts'
+import { recordSample } from './record-sample.ts'
 import { toResponse } from './respond.ts'
 import type { Tallies } from './tally.ts'
 
@@ -52,7 +54,7 @@ export interface Decider {
  * A long request takes the same steps in slices, and waits for earlier long requests.
  */
 export function createDecisions(parts: DecisionParts, requests: EncodedRequests): Decider {
-  const { statistics } = parts
+  const { statistics, traffic } = parts
   const longRequests = new LongRequests()
 
   function decide(request: RateLimitRequest, deadlineMs: number, decided: Decided): void {
@@ -86,7 +88,12 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
     const current = parts.rules()
     const known = current && requests.find(current, buffer, start, end)
     if (known !== undefined) {
-      countAndRespond(undefined, known, deadlineMs, decided)
+      const nowMs = parts.now()
+      const weight = traffic === undefined ? 0 : traffic.next(nowMs, known.length)
+      // Decoded before the store answers, because the transport reuses the buffer for other requests.
+      const sampled =
+        weight === 0 ? undefined : { request: requests.decode(buffer, start, end), weight }
+      countAndRespondAt(nowMs, undefined, known, sampled, deadlineMs, decided)
       return
     }
     const request = requests.decode(buffer, start, end)
@@ -121,17 +128,30 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
     return undefined
   }
 
-  /** @param request - undefined if only its tallies are known, which is then sufficient */
   function countAndRespond(
-    request: RateLimitRequest | undefined,
+    request: RateLimitRequest,
     tallies: Tallies,
     deadlineMs: number,
     decided: Decided,
   ): void {
     const nowMs = parts.now()
+    const weight = traffic === undefined ? 0 : traffic.next(nowMs, tallies.length)
+    const sampled = weight === 0 ? undefined : { request, weight }
+    countAndRespondAt(nowMs, request, tallies, sampled, deadlineMs, decided)
+  }
+
+  /** @param request - undefined if only its tallies are known, which is then sufficient */
+  function countAndRespondAt(
+    nowMs: number,
+    request: RateLimitRequest | undefined,
+    tallies: Tallies,
+    sampled: SampledRequest | undefined,
+    deadlineMs: number,
+    decided: Decided,
+  ): void {
     const nowSeconds = Math.floor(nowMs / 1000)
     const toCount = openTallies(parts, tallies, nowMs, nowSeconds)
-    const decision = { request, nowSeconds, tallies }
+    const decision = { request, nowSeconds, tallies, sampled }
     if (toCount.length === 0) {
       respond(decision, decided)
       return
@@ -151,6 +171,10 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
 
   function respond(decision: Decision, decided: Decided): void {
     decided(undefined, toResponse(parts, decision))
+    const { sampled, tallies, nowSeconds } = decision
+    if (traffic !== undefined && sampled !== undefined) {
+      recordSample(traffic, sampled, tallies, nowSeconds * 1000)
+    }
     // Not after a failure: a late reply may still need the names of the counters.
     if (decision.request === undefined) requests.release(decision.tallies)
   }

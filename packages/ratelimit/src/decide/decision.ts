@@ -35,8 +35,32 @@ export interface DecisionParts {
   readonly store: CounterStore
   readonly localCache: OverLimitCache | undefined
   readonly statistics: DecisionStatistics
+  /** Undefined if the heaviest keys are not listed. */
+  readonly traffic?: TrafficSample | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
+}
+
+/** Looks at a sample of the requests, to list the heaviest keys. See stats/top/top-keys.ts. */
+export interface TrafficSample {
+  /** Returns how many requests this one stands for; 0 if it is not part of the sample. */
+  next(nowMs: number, descriptors: number): number
+  /** Adds a descriptor of the sample, with the hits that it stands for. */
+  record(
+    key: string,
+    domain: string,
+    descriptor: Descriptor,
+    hits: number,
+    limited: number,
+    nowMs: number,
+  ): void
+}
+
+/** A request of the sample, decoded. */
+export interface SampledRequest {
+  readonly request: RateLimitRequest
+  /** How many requests it stands for. */
+  readonly weight: number
 }
 
 /** Counters that are over their limits, which the store need not count again. See hot/local-cache.ts. */
@@ -87,6 +111,8 @@ export interface Decision {
   readonly request: RateLimitRequest | undefined
   readonly nowSeconds: number
   readonly tallies: Tallies
+  /** Undefined if the request is not part of the sample. */
+  readonly sampled: SampledRequest | undefined
 }
 
 /** The request is invalid, or there are no rules. The message is sent to the client. */

@@ -9,6 +9,15 @@ export function nearLimitFrom(requestsPerUnit: number, ratio: number): number {
   return Math.floor(Math.fround(Math.fround(requestsPerUnit) * Math.fround(ratio)))
 }
 
+/** The hits of a tally that are over its limit, after the store has counted them. */
+export function hitsOver(tally: Tally): number {
+  const { charge, after, requestsPerUnit: most } = tally
+  if (tally.isKnownOver) return charge
+  if (after <= most) return 0
+  // A sliding window did not count any of these hits, so none was within or near the limit.
+  return after - charge >= most || tally.isSliding ? charge : after - most
+}
+
 /**
  * Returns whether the counted hits are over the limit, and updates the statistics. Each hit is counted as
  * within, near or over the limit, so a call that crosses a threshold counts on both sides.
@@ -27,8 +36,7 @@ export function judge(tally: Tally, nearLimitRatio: number, isShadowMode: boolea
 
   const before = after - charge
   if (after > most) {
-    // A sliding window did not count any of these hits, so none was within or near the limit.
-    const over = before >= most || tally.isSliding ? charge : after - most
+    const over = hitsOver(tally)
     counters.overLimit += over
     if (isShadowMode) counters.shadowMode += over
     if (over < charge) {

@@ -1,9 +1,8 @@
-import { highestCount, type Increment, type StoreError } from '../counters/counter-store.ts'
+import type { StoreError } from '../counters/counter-store.ts'
 import { addTallies, openTallies, sliceLength } from '../decide/count.ts'
+import { readTallies, resetTallies, toIncrement } from '../decide/counter-access.ts'
 import type { DecisionParts } from '../decide/decision.ts'
-import { Tally } from '../decide/tally.ts'
-import { toOverlapMs, windowStart } from '../decide/windows.ts'
-import { RuleCounters } from '../stats/rule-counters.ts'
+import type { Tally } from '../decide/tally.ts'
 import { type LimitResult, type ResultSettings, toHeaders, toLimitResult } from './limit-result.ts'
 import type { MatchedRequest } from './rules/matched-request.ts'
 import type { BlockedUntil, Blocks } from './store/blocks.ts'
@@ -147,24 +146,13 @@ function toCountedResult(
 /** Sets the counters to 0 and removes blocks. */
 export const reset: Operation<true> = (parts, matched, deadlineMs, done) => {
   const { decision, blocks } = parts
-  const nowMs = decision.now()
-  const nowSeconds = Math.floor(nowMs / 1000)
   const limited = findLimited(matched)
-  const increments = limited.flatMap((tally) => {
-    const window = windowStart(nowSeconds, tally.unitSeconds)
-    decision.localCache?.delete(tally.key, window)
-    // Large enough for any count; a counter never goes below 0.
-    if (!tally.isSliding) return [toIncrement(tally, window, -highestCount)]
-    tally.overlapMs = toOverlapMs(nowMs, window, tally.unitSeconds)
-    const before = window - tally.unitSeconds
-    return [window, before].map((each) => toIncrement(tally, each, -highestCount))
-  })
   const both = afterBoth((error) => {
     if (error === undefined) done(undefined, true)
     else fail(parts, error, done)
   })
   blocks.unblock(limited, both)
-  decision.store.add(increments, deadlineMs, both)
+  resetTallies(decision, limited, deadlineMs, both)
 }
 
 /** Refuses requests until this time, whatever the counters are. */
@@ -188,22 +176,14 @@ function read(
   deadlineMs: number,
   done: Done<LimitResult>,
 ): void {
-  const nowMs = decision.now()
-  const nowSeconds = Math.floor(nowMs / 1000)
-  // Separate statistics and no cache, so that a peek changes neither.
-  const scratch = new RuleCounters()
-  const tallies = matched.tallies.map(
-    (tally) => tally && new Tally({ ...tally, key: tally.key, counters: scratch }),
-  )
-  const uncached = { ...decision, localCache: undefined }
-  const toRead = openTallies(uncached, tallies, nowMs, nowSeconds)
-  decision.store.read(toRead, deadlineMs, (error) => {
-    if (error !== undefined) {
+  readTallies(decision, matched.tallies, deadlineMs, (error, result) => {
+    if (result === undefined) {
       decision.statistics.storeErrors.value += 1
       done(error, undefined)
       return
     }
-    for (const tally of toRead) tally.after += tally.charge
+    const { tallies, nowSeconds } = result
+    const uncached = { ...decision, localCache: undefined }
     const isFallback = guard?.isFallback === true
     const copy = { ...matched, tallies }
     done(undefined, toLimitResult(uncached, results, copy, nowSeconds, isFallback, true))
@@ -252,12 +232,6 @@ function refuseBlocked(
     })
   }
   read(parts, matched, deadlineMs, finish)
-}
-
-function toIncrement(tally: Tally, window: number, hits: number): Increment {
-  const { key, unitSeconds, overlapMs } = tally
-  const most = highestCount
-  return { key, window, unitSeconds, hits, most, isStrict: false, overlapMs, after: 0, previous: 0 }
 }
 
 function fail(parts: OperationParts, error: StoreError, done: Done<never>): void {

@@ -11,7 +11,7 @@ const longestKey = 1_024
  * IP addresses, which would look like levels. Long paths are truncated.
  */
 export function toStatisticsKey(whole: string): string {
-  const path = whole.length > longestKey ? cut(whole) : whole
+  const path = whole.length > longestKey ? cutText(whole, longestKey) : whole
   if (!suspicious.test(path)) return path
   return path
     .replaceAll(/[:|\p{Cc}]/gu, '_')
@@ -19,8 +19,8 @@ export function toStatisticsKey(whole: string): string {
 }
 
 /** Returns a copy, because a substring keeps the whole string in memory. */
-function cut(path: string): string {
-  return Buffer.from(path.slice(0, longestKey)).toString()
+export function cutText(text: string, length: number): string {
+  return Buffer.from(text.slice(0, length)).toString()
 }
 
 /** One level of a path: `key` or `key_value`. */

@@ -3,7 +3,9 @@ import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log, LogMessage } from '@portcullis/service-kit/log'
 import { type Channel, PrimaryLink } from '@portcullis/service-kit/workers/primary-link'
 import type { ListenerName, Primary, ReportParts } from '../app/primary.ts'
-import type { FromWorker, ToWorker } from './messages.ts'
+import type { KeyAccess } from '../transports/debug/key-access.ts'
+import { answerKeyQuestion } from './key-questions.ts'
+import type { FromWorker, KeyQuestion, ToWorker } from './messages.ts'
 import { Reports } from './reports.ts'
 
 /** The worker's end of the connection to its primary. */
@@ -11,6 +13,7 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
   readonly #log: Log
   #onTerminating: () => void = () => {}
   #reports: Reports | undefined
+  #keys: KeyAccess | undefined
   #unloggedError: string | undefined
   #isLead: boolean
 
@@ -57,12 +60,17 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
     return this.#reports
   }
 
+  serveKeys(access: KeyAccess): void {
+    this.#keys = access
+  }
+
   receive(listener: ListenerName, adopt: (socket: Socket) => void): void {
     this.serve(listener, adopt)
   }
 
   protected handleMessage(message: ToWorker): void {
     if (message.kind === 'report') void this.#report(message.id)
+    else if (message.kind === 'keys') void this.#answer(message.id, message.question)
     else if (message.kind === 'lead') this.#isLead = true
     else this.#onTerminating()
   }
@@ -70,5 +78,9 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
   async #report(id: number): Promise<void> {
     await this.#reports?.report()
     await this.send({ kind: 'reported', id })
+  }
+
+  async #answer(id: number, question: KeyQuestion): Promise<void> {
+    await this.send({ kind: 'keys', id, ...(await answerKeyQuestion(this.#keys, question)) })
   }
 }

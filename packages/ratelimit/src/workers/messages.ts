@@ -1,4 +1,6 @@
 import type { Config } from '../config/config.ts'
+import type { TopOrder } from '../stats/top/top-list.ts'
+import type { CounterState, CounterTarget, TopKeys } from '../transports/debug/key-access.ts'
 
 /** The start parameters of a worker. */
 export interface WorkerStart {
@@ -15,9 +17,26 @@ export type ToWorker =
   | { readonly kind: 'lead' }
   /** The drain delay has begun. */
   | { readonly kind: 'terminating' }
+  /** A page about single keys needs data; the worker then sends `keys`. */
+  | { readonly kind: 'keys'; readonly id: number; readonly question: KeyQuestion }
+
+/** A call of `KeyAccess`. */
+export type KeyQuestion =
+  | { readonly method: 'top'; readonly argument: TopOrder }
+  | { readonly method: 'inspect' | 'reset'; readonly argument: CounterTarget }
+
+/** What the call returned, or the error that it threw. */
+export interface KeyAnswer {
+  readonly kind: 'keys'
+  readonly id: number
+  readonly result?: TopKeys | CounterState
+  readonly error?: { readonly status: number; readonly message: string }
+}
 
 /** Messages from a worker to the primary, in addition to the general ones. */
-export type FromWorker = { readonly kind: 'reported'; readonly id: number } | StatisticsMessage
+export type FromWorker = ReportMessage | KeyAnswer
+
+export type ReportMessage = { readonly kind: 'reported'; readonly id: number } | StatisticsMessage
 
 export type NamedNumber = readonly [name: string, value: number]
 

@@ -8,9 +8,14 @@ import type { Config } from '../config/config.ts'
 import { toExtraTags } from '../stats/extra-tags.ts'
 import { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
-import { createDebugEndpoints, openDebugPages } from '../transports/debug/debug.ts'
+import {
+  createDebugEndpoints,
+  type DebugContents,
+  openDebugPages,
+} from '../transports/debug/debug.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
 import { toPrimaryPages } from './debug-pages.ts'
+import { WorkerKeys } from './key-questions.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { StatisticsCollector } from './statistics-collector.ts'
 import { StatisticsSum } from './statistics-sum.ts'
@@ -48,14 +53,21 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   lifecycle.own('statistics sink', sink)
 
   const collector = new StatisticsCollector(sum)
+  const keys = new WorkerKeys(() => workers.running)
   const workers: RatelimitWorkers = startWorkers<ToWorker, FromWorker>({
     program: new URL('./worker-main.ts', import.meta.url),
     size: config.workers,
     logFd: 2,
     silentMs,
     toStart: (number): WorkerStart => ({ config, isLead: collector.startsAsLead(number) }),
-    onMessage: (worker, message) => collector.take(worker, message),
-    onEnded: (worker) => collector.close(worker),
+    onMessage: (worker, message) => {
+      if (message.kind === 'keys') keys.take(message)
+      else collector.take(worker, message)
+    },
+    onEnded: (worker) => {
+      collector.close(worker)
+      keys.close(worker)
+    },
     onLost: (worker) => collector.replaceLead(worker, workers.running),
     log,
     lifecycle,
@@ -68,7 +80,7 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   statistics.refresh = () => collector.refresh(workers.running)
   await workers.ready()
 
-  await openDebug(settings, statistics, toProcessGauges, workers)
+  await openDebug(settings, { statistics, processGauges: toProcessGauges, keys }, workers)
   const { grpc, http } = config.listeners
   await listen(settings, workers, {
     ...grpc,
@@ -85,16 +97,14 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
 
 async function openDebug(
   { config, log, lifecycle }: PrimarySettings,
-  statistics: Statistics,
-  toProcessGauges: typeof processGauges,
+  contents: Pick<DebugContents, 'statistics' | 'processGauges' | 'keys'>,
   workers: RatelimitWorkers,
 ): Promise<void> {
   const endpoints = createDebugEndpoints({
     // A worker handles this page.
     ruleLines: () => [],
-    statistics,
+    ...contents,
     extraTags: toExtraTags(config.stats.extraTags),
-    processGauges: toProcessGauges,
     log,
   })
   const pages = toPrimaryPages(

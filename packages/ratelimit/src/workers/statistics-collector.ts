@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { WorkerProcess } from '@portcullis/service-kit/workers/worker-process'
-import type { FromWorker, ToWorker } from './messages.ts'
+import type { FromWorker, ReportMessage, ToWorker } from './messages.ts'
 import type { StatisticsSum, WorkerPart } from './statistics-sum.ts'
 
 export type RatelimitWorker = WorkerProcess<ToWorker, FromWorker>
@@ -34,7 +34,7 @@ export class StatisticsCollector {
     return this.#lead === number
   }
 
-  take(worker: Reporter, message: FromWorker): void {
+  take(worker: Reporter, message: ReportMessage): void {
     const { part, awaited } = this.#sourceOf(worker)
     if (message.kind === 'reported') awaited.get(message.id)?.()
     else this.#sum.take(part, message)

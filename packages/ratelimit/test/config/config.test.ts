@@ -125,6 +125,7 @@ test('an empty environment gives the documented defaults', () => {
       flushIntervalMs: 10_000,
       extraTags: new Map(),
       maxDynamicKeys: 10_000,
+      topKeysSize: 1_000,
       sink: { kind: 'statsd', host: 'localhost', port: 8125, protocol: 'tcp', isDefault: true },
     },
     tracing: undefined,

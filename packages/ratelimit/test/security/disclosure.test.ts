@@ -59,7 +59,14 @@ test('a service with the most verbose log level', async (t) => {
   })
 
   await t.test('shows no secret on any page', async () => {
-    for (const path of ['/', '/rlconfig', '/stats', '/debug/pprof/', '/debug/pprof/goroutine']) {
+    for (const path of [
+      '/',
+      '/rlconfig',
+      '/stats',
+      '/top',
+      '/debug/pprof/',
+      '/debug/pprof/goroutine',
+    ]) {
       const page = await (await fetch(`${service.debugUrl}${path}`)).text()
       assert.ok(page.length > 0, path)
       assert.doesNotMatch(page, secrets, path)

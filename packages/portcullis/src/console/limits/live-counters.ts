@@ -1,4 +1,5 @@
 import { toLevel, toStatisticsKey } from '@portcullis/ratelimit/rules'
+import { createLivePoll, type LivePoll } from './live-poll.ts'
 import type { RuleBook, ShownRule } from './rule-book.ts'
 import { type LimitStatistics, noCounts, type RuleCounts } from './statistics.ts'
 
@@ -15,24 +16,10 @@ export interface CounterUpdate {
   readonly rules: Readonly<Record<string, LiveCounts>>
 }
 
-interface CounterListener {
-  onUpdate(update: CounterUpdate): void
-  onError(error: unknown): void
-}
-
 interface LiveCountersParts {
   readonly readStatistics: () => Promise<LimitStatistics>
   readonly readRuleBook: () => Promise<RuleBook>
 }
-
-interface LiveCounters {
-  /** @returns a function that stops listening. */
-  listen(listener: CounterListener): () => void
-}
-
-const pauseMs = 1_000
-/** Reading the statistics of very many rules is expensive, so the pause grows with the duration. */
-const restFactor = 4
 
 interface Reading {
   readonly atMs: number
@@ -40,62 +27,26 @@ interface Reading {
   readonly rules: ReadonlyMap<string, RuleCounts>
 }
 
-/** Polls once a second while there are listeners, and shares each result between them. */
-export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
-  const listeners = new Set<CounterListener>()
-  let timer: NodeJS.Timeout | undefined
+/** Reads the statistics of all rules while there are listeners. */
+export function createLiveCounters(parts: LiveCountersParts): LivePoll<CounterUpdate> {
   let last: Reading | undefined
-  let update: CounterUpdate | undefined
   let sumByRule: SumByRule | undefined
-  let isPolling = false
-
-  async function refresh(): Promise<void> {
-    const { loads, rules } = await parts.readStatistics()
-    if (sumByRule === undefined || loads !== last?.loads) {
-      sumByRule = createSumByRule(await parts.readRuleBook())
-    }
-    const reading = { atMs: performance.now(), loads, rules: sumByRule(rules) }
-    update = toUpdate(reading, last)
-    last = reading
-    for (const listener of listeners) listener.onUpdate(update)
-  }
-
-  async function poll(): Promise<void> {
-    if (isPolling) return
-    isPolling = true
-    const startMs = performance.now()
-    try {
-      await refresh()
-    } catch (error) {
-      last = undefined
-      update = undefined
-      for (const listener of listeners) listener.onError(error)
-    } finally {
-      isPolling = false
-      const tookMs = performance.now() - startMs
-      if (listeners.size > 0)
-        timer = setTimeout(() => void poll(), Math.max(pauseMs, restFactor * tookMs))
-    }
-  }
-
-  return {
-    listen(listener) {
-      listeners.add(listener)
-      if (listeners.size === 1) {
-        // An old reading would give the average rate since then instead of the current rate.
-        last = undefined
-        update = undefined
-        clearTimeout(timer)
-        void poll()
-      } else if (update !== undefined) {
-        listener.onUpdate(update)
+  return createLivePoll({
+    async read() {
+      const { loads, rules } = await parts.readStatistics()
+      if (sumByRule === undefined || loads !== last?.loads) {
+        sumByRule = createSumByRule(await parts.readRuleBook())
       }
-      return () => {
-        listeners.delete(listener)
-        if (listeners.size === 0) clearTimeout(timer)
-      }
+      const reading = { atMs: performance.now(), loads, rules: sumByRule(rules) }
+      const update = toUpdate(reading, last)
+      last = reading
+      return update
     },
-  }
+    forget() {
+      // An old reading would give the average rate since then instead of the current rate.
+      last = undefined
+    },
+  })
 }
 
 function toUpdate(reading: Reading, before: Reading | undefined): CounterUpdate {
@@ -110,7 +61,7 @@ function toUpdate(reading: Reading, before: Reading | undefined): CounterUpdate 
 }
 
 /** Sums statistics by rule. */
-type SumByRule = (counts: ReadonlyMap<string, RuleCounts>) => Map<string, RuleCounts>
+export type SumByRule = (counts: ReadonlyMap<string, RuleCounts>) => Map<string, RuleCounts>
 
 interface DetailedRule {
   readonly statisticsKey: string
@@ -121,7 +72,7 @@ interface DetailedRule {
  * Most rules count under one key. Rules with `detailed_metric` or `value_to_metric` count under one key per
  * value: a key that matches their pattern, and is not the key of another rule, belongs to them.
  */
-function createSumByRule({ domains }: RuleBook): SumByRule {
+export function createSumByRule({ domains }: RuleBook): SumByRule {
   const ruleKeys = new Set<string>()
   const detailed: DetailedRule[] = []
   const visit = (rule: ShownRule, above: readonly ShownRule[], domain: string) => {

@@ -1,12 +1,13 @@
+import { join } from 'node:path'
 import { openConsole } from '../../console/console.ts'
 import { processStartedAt } from '../../console/health/index.ts'
 import { toAllowedHosts, toLocalHost } from '../addresses.ts'
-import { toRulesDirectory } from '../data-folder.ts'
+import { limitsHistoryFile, toRulesDirectory } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
-import { createAdminKeys, toAuditHeaders } from '../secrets.ts'
+import { createAdminKeys, toAuditHeaders, toDebugToken } from '../secrets.ts'
 
 export const startConsole: StartPart = async (context) => {
-  const { host, allowedHosts, ports, secrets, version, folder, has, mailbox } = context
+  const { host, allowedHosts, ports, secrets, version, folder, has, mailbox, env } = context
   const at = (port: number) => `http://${toLocalHost(host)}:${port}`
   const running = await openConsole({
     host,
@@ -21,8 +22,10 @@ export const startConsole: StartPart = async (context) => {
     ...(has.has('ratelimit') && {
       ratelimit: {
         debugUrl: at(ports.debug),
+        debugToken: toDebugToken(secrets, env),
         url: at(ports.ratelimit),
         rulesDirectory: toRulesDirectory(folder),
+        historyFile: join(folder, limitsHistoryFile),
       },
     }),
     ...(has.has('graphql') && {

@@ -1,10 +1,11 @@
 import { provideRules } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
+import { toDebugToken } from '../secrets.ts'
 import { startService } from '../service-process.ts'
 
 /** Starts the rate limit service with in-memory counters and editable rules. */
 export const startRatelimit: StartPart = (context) => {
-  const { host, ports, folder } = context
+  const { host, ports, folder, secrets, env } = context
   return startService(context, {
     part: 'ratelimit',
     packageName: '@portcullis/ratelimit',
@@ -16,6 +17,7 @@ export const startRatelimit: StartPart = (context) => {
       GRPC_PORT: `${ports.grpc}`,
       DEBUG_HOST: host,
       DEBUG_PORT: `${ports.debug}`,
+      DEBUG_TOKEN: toDebugToken(secrets, env),
       BACKEND_TYPE: 'memory',
       LIMIT_RESPONSE_HEADERS_ENABLED: 'true',
       WORKERS: '1',

@@ -23,7 +23,7 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
   const links = page.getByRole('navigation').getByRole('link')
   const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
   assert.ok(paths.length > 0)
-  for (const path of [...paths, missing]) {
+  for (const path of [...paths, '/limits?view=keys', missing]) {
     await t.test(`${path} is accessible`, async () => {
       await page.setViewportSize({ width: 1280, height: 860 })
       await page.emulateMedia({ colorScheme: 'light' })

@@ -78,9 +78,51 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     },
   )
 
+  await t.test(
+    'the keys that were limited most are listed, and a counter can be reset',
+    async () => {
+      await switchTo(page, '/limits?view=keys')
+      const key = page.getByRole('button', { name: 'limits-page user=ada' })
+      const row = page.getByRole('row').filter({ has: key })
+      await row.getByRole('cell', { name: '299' }).waitFor()
+      await page.getByText('The numbers are exact.').waitFor()
+      await page.getByRole('tab', { name: 'Most hits' }).click()
+      await row.getByRole('cell', { name: '301' }).waitFor()
+      await page.getByText('No key selected').waitFor()
+
+      await key.click()
+      const counter = page.getByRole('complementary', { name: 'Counter' })
+      await counter.getByText('301 of 2').waitFor()
+      await counter.getByText('Limit reached').waitFor()
+      await counter.getByRole('button', { name: 'Reset counter' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+      await counter.getByText('301 of 2').waitFor()
+      await counter.getByRole('button', { name: 'Reset counter' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Reset', exact: true }).click()
+      await page.getByText('The counter was reset.').waitFor()
+      await counter.getByText('0 of 2').waitFor()
+      await counter.getByText('2 left').waitFor()
+    },
+  )
+
+  await t.test('each rule has a history', async () => {
+    await switchTo(page, '/limits')
+    await domainRows(page).getByRole('button', { name: 'History of user' }).click()
+    const dialog = page.getByRole('dialog', { name: 'History of user' })
+    // The console reads the counters every ten seconds.
+    await dialog.getByText(/^301 hits, 299 over the limit/).waitFor({ timeout: 120_000 })
+    await dialog.getByRole('img', { name: /^Hits per second: / }).waitFor()
+    for (const range of ['24 hours', '7 days']) {
+      await dialog.getByRole('tab', { name: range }).click()
+      await dialog.getByText(/^301 hits, 299 over the limit/).waitFor()
+    }
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   await t.test('a request that matches no rule shows near misses', async () => {
     await switchTo(page, '/limits')
-    await domainRows(page).getByRole('button', { name: 'operation = export' }).click()
+    await domainRows(page).getByRole('button', { name: 'operation = export', exact: true }).click()
     // The focus is on the last value of the clicked rule.
     assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Value 2')
     await page.getByLabel('Value 2').fill('Export')
@@ -162,6 +204,11 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       [each, each.lastElementChild].map((part) => part?.getBoundingClientRect().right ?? 0),
     )
     assert.ok(Number(last) <= Number(row), 'the last number is inside its card')
+    await switchTo(page, '/limits?view=keys')
+    await page.getByRole('tab', { name: 'Most hits' }).click()
+    await page.getByRole('button', { name: 'limits-page user=ada' }).click()
+    await page.getByRole('button', { name: 'Reset counter' }).waitFor()
+    assert.equal(await page.evaluate(overflow), 0)
     await switchTo(page, `/limits?view=files&file=${file}`)
     await textOf(page).waitFor()
     assert.equal(await page.evaluate(overflow), 0)

@@ -13,6 +13,8 @@ import {
 } from '../http-listener.ts'
 import { guardPage, isLoopbackHost } from './access.ts'
 import type { DebugEndpoint } from './endpoint.ts'
+import type { KeyAccess } from './key-access.ts'
+import { createKeyEndpoints } from './key-pages.ts'
 import { createProfileEndpoints } from './pprof.ts'
 import { processGauges } from './process-gauges.ts'
 import { type Listing, streamLines } from './stream-lines.ts'
@@ -26,6 +28,8 @@ export interface DebugContents {
   readonly extraTags?: readonly Tag[]
   /** Default: the gauges of this process. */
   readonly processGauges?: () => readonly Statistic[]
+  /** Access to single keys. Without it there are no pages about them. */
+  readonly keys?: KeyAccess
   readonly log: Log
 }
 
@@ -102,6 +106,7 @@ export function createDebugEndpoints({
   statistics,
   extraTags = [],
   processGauges: toGauges = processGauges,
+  keys,
   log,
 }: DebugContents): DebugEndpoint[] {
   const stream = <Item>(response: ServerResponse, listing: Listing<Item>) => {
@@ -112,6 +117,7 @@ export function createDebugEndpoints({
   }
   const endpoints: DebugEndpoint[] = [
     ...createProfileEndpoints(log),
+    ...(keys === undefined ? [] : createKeyEndpoints(keys, log)),
     {
       path: '/rlconfig',
       help: 'print out the currently loaded configuration for debugging',

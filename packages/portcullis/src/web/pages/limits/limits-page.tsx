@@ -5,6 +5,7 @@ import { Empty } from '../../components/states.tsx'
 import { useSession } from '../../session.ts'
 import { FilesView } from './files/files-view.tsx'
 import { RulesView } from './rules/rules-view.tsx'
+import { TopView } from './top/top-view.tsx'
 
 const summary = 'The rules in force, their counters and their decisions.'
 
@@ -22,26 +23,35 @@ export function Page(): JSX.Element {
       </>
     )
   }
-  const isEditing = ratelimit.canEdit && query['view'] === 'files'
+  const view = toView(query['view'], ratelimit.canEdit)
+  const links = views.filter(({ name }) => name !== 'files' || ratelimit.canEdit)
   return (
     <>
       <PageHeader title="Limits" summary={summary}>
-        {ratelimit.canEdit && (
-          <ul class="views" aria-label="Views">
-            <li>
-              <a href="/limits" aria-current={isEditing ? undefined : 'true'}>
-                Rules in force
+        <ul class="views" aria-label="Views">
+          {links.map(({ name, title, href }) => (
+            <li key={name}>
+              <a href={href} aria-current={name === view ? 'true' : undefined}>
+                {title}
               </a>
             </li>
-            <li>
-              <a href="/limits?view=files" aria-current={isEditing ? 'true' : undefined}>
-                Rule files
-              </a>
-            </li>
-          </ul>
-        )}
+          ))}
+        </ul>
       </PageHeader>
-      {isEditing ? <FilesView /> : <RulesView canRequest={ratelimit.url !== undefined} />}
+      {view === 'files' && <FilesView />}
+      {view === 'keys' && <TopView />}
+      {view === 'rules' && <RulesView canRequest={ratelimit.url !== undefined} />}
     </>
   )
+}
+
+const views = [
+  { name: 'rules', title: 'Rules in force', href: '/limits' },
+  { name: 'keys', title: 'Top keys', href: '/limits?view=keys' },
+  { name: 'files', title: 'Rule files', href: '/limits?view=files' },
+] as const
+
+function toView(given: string | undefined, canEdit: boolean): (typeof views)[number]['name'] {
+  if (given === 'files' && canEdit) return 'files'
+  return given === 'keys' ? 'keys' : 'rules'
 }

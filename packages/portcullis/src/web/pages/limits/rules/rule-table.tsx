@@ -15,13 +15,14 @@ interface RuleTableProps {
   readonly isSearching: boolean
   readonly canEdit: boolean
   readonly onPick: (row: RuleRow) => void
+  readonly onHistory: (row: RuleRow) => void
 }
 
 /** Limits the number of rows that the browser has to render. */
 const rowsPerPage = 250
 
 export function RuleTable(props: RuleTableProps): JSX.Element {
-  const { domains, counts, isSearching, canEdit, onPick } = props
+  const { domains, counts, isSearching, canEdit, onPick, onHistory } = props
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const [mostRows, setMostRows] = useState(rowsPerPage)
   const toggle = (domain: string) => {
@@ -79,7 +80,7 @@ export function RuleTable(props: RuleTableProps): JSX.Element {
             {shownRows.map((row) => (
               <tr key={row.rule.path} class={row.rule.limit ? undefined : 'bare'}>
                 <th scope="row" style={{ '--depth': row.levels.length }}>
-                  <RuleName row={row} canEdit={canEdit} onPick={onPick} />
+                  <RuleName row={row} canEdit={canEdit} onPick={onPick} onHistory={onHistory} />
                 </th>
                 {row.rule.limit ? (
                   <CountCells counts={counts[row.rule.statisticsKey] ?? noLiveCounts} />
@@ -106,9 +107,10 @@ interface RuleNameProps {
   readonly row: RuleRow
   readonly canEdit: boolean
   readonly onPick: (row: RuleRow) => void
+  readonly onHistory: (row: RuleRow) => void
 }
 
-function RuleName({ row, canEdit, onPick }: RuleNameProps): JSX.Element {
+function RuleName({ row, canEdit, onPick, onHistory }: RuleNameProps): JSX.Element {
   const { rule } = row
   const { place } = rule
   const label = toRuleLabel(rule)
@@ -129,6 +131,16 @@ function RuleName({ row, canEdit, onPick }: RuleNameProps): JSX.Element {
             {text}
           </Badge>
         ))}
+        {rule.limit !== undefined && (
+          <button
+            type="button"
+            class="limits-place limits-history"
+            aria-label={`History of ${label}`}
+            onClick={() => onHistory(row)}
+          >
+            History
+          </button>
+        )}
         {place && canEdit && (
           <a
             class="limits-place"

@@ -8,6 +8,7 @@ import { Empty, Failure, Loading, Notice } from '../../../components/states.tsx'
 import { useEventStream } from '../../../use-event-stream.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { DecisionPanel } from '../decision/decision-panel.tsx'
+import { RuleHistory } from './rule-history.tsx'
 import { type RuleRow, toDomainRows } from './rule-rows.ts'
 import { RuleTable } from './rule-table.tsx'
 
@@ -45,6 +46,7 @@ interface RuleCardProps {
 
 function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
   const [search, setSearch] = useState('')
+  const [historyOf, setHistoryOf] = useState<RuleRow>()
   // Counters change every second, rules rarely.
   const rows = useMemo(() => toDomainRows(book, search), [book, search])
   const notice = book.notice ?? (live.failure && `The counters are not updated. ${live.failure}`)
@@ -90,8 +92,10 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
           isSearching={search.trim() !== ''}
           canEdit={book.source === 'files'}
           onPick={onPick}
+          onHistory={setHistoryOf}
         />
       )}
+      {historyOf && <RuleHistory row={historyOf} onClose={() => setHistoryOf(undefined)} />}
     </Card>
   )
 }

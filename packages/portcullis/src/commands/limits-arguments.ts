@@ -1,0 +1,155 @@
+import { parseArgs } from 'node:util'
+import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
+import type { OptionTable } from '../completion/option-table.ts'
+import type { CounterTarget, TopOrder } from '../console/limits/key-pages.ts'
+import { debugTokenVariable, isHeaderText } from './console-arguments.ts'
+
+/** Options of all verbs. The help text and the completion are derived from these tables. */
+export const commonOptions = {
+  json: { meaning: 'print JSON' },
+  data: {
+    value: 'DIR',
+    meaning: 'data folder of a running up, to find its debug port; default: .portcullis',
+    kind: 'directory',
+  },
+  'debug-url': {
+    value: 'URL',
+    meaning: 'base URL of the debug port of another rate limit service',
+  },
+  'debug-token': {
+    value: 'TOKEN',
+    meaning: `its DEBUG_TOKEN, which it needs from other machines; prefer ${debugTokenVariable}, since other users of this machine can read command lines`,
+  },
+} as const satisfies OptionTable
+
+export const topOptions = {
+  by: {
+    value: 'ORDER',
+    meaning: 'with top: limited (hits over the limit) or calls (all hits); default: limited',
+    kind: { choices: ['limited', 'calls'] },
+  },
+  count: { value: 'N', meaning: 'with top: number of keys, up to 1000; default: 20' },
+} as const satisfies OptionTable
+
+interface LimitsVerb {
+  readonly synopsis: string
+  readonly summary: string
+}
+
+export const limitsVerbs = {
+  top: {
+    synopsis: '',
+    summary: 'lists the keys that were limited or counted most in the last minutes',
+  },
+  inspect: {
+    synopsis: 'DOMAIN KEY=VALUE…',
+    summary: 'shows the rule, the window and the hits of one counter',
+  },
+  reset: { synopsis: 'DOMAIN KEY=VALUE…', summary: 'sets one counter to 0' },
+} as const satisfies Readonly<Record<string, LimitsVerb>>
+
+type VerbName = keyof typeof limitsVerbs
+
+/** Where the debug port is. */
+export interface DebugPlace {
+  /** Undefined to use the one of a running `up`. */
+  readonly url: string | undefined
+  readonly token: string | undefined
+  readonly folder: string
+}
+
+export type LimitsArguments = { readonly place: DebugPlace; readonly isJson: boolean } & (
+  | { readonly verb: 'top'; readonly by: TopOrder; readonly count: number }
+  | { readonly verb: 'inspect' | 'reset'; readonly target: CounterTarget }
+)
+
+const optionTypes = {
+  json: { type: 'boolean', default: false },
+  data: { type: 'string', default: '.portcullis' },
+  'debug-url': { type: 'string' },
+  'debug-token': { type: 'string' },
+  by: { type: 'string' },
+  count: { type: 'string' },
+} as const
+
+/** @returns every error in the arguments if they are invalid. */
+export function parseLimitsArguments(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): LimitsArguments | { readonly faults: readonly string[] } {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(args)
+  } catch (error) {
+    return { faults: [toArgumentFault(error)] }
+  }
+  const { values, positionals } = parsed
+  const [verb, ...operands] = positionals
+  if (!isVerb(verb)) return { faults: [toVerbFault(verb, Object.keys(limitsVerbs))] }
+  const faults: string[] = []
+  const token = (values['debug-token'] ?? env[debugTokenVariable])?.trim() || undefined
+  if (token !== undefined && !isHeaderText(token)) {
+    faults.push('The debug token contains a space, a line break or another invalid character.')
+  }
+  const url = values['debug-url'] === undefined ? undefined : parseUrl(values['debug-url'], faults)
+  const common = { place: { url, token, folder: values.data }, isJson: values.json }
+  if (verb === 'top') {
+    const by = parseOrder(values.by ?? 'limited', faults)
+    const count = parseCount(values.count ?? '20', faults)
+    const [other] = operands
+    if (other !== undefined) {
+      faults.push(`Unexpected argument ${JSON.stringify(other)}: top takes only options.`)
+    }
+    return faults.length > 0 ? { faults } : { ...common, verb, by, count }
+  }
+  for (const name of ['by', 'count'] as const) {
+    if (values[name] !== undefined) faults.push(`--${name} is an option of top, not of ${verb}.`)
+  }
+  const target = parseTarget(operands, faults)
+  return faults.length > 0 ? { faults } : { ...common, verb, target }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({ args: [...args], options: optionTypes, allowPositionals: true })
+}
+
+function isVerb(name: string | undefined): name is VerbName {
+  return name !== undefined && Object.hasOwn(limitsVerbs, name)
+}
+
+function parseOrder(text: string, faults: string[]): TopOrder {
+  if (text === 'limited' || text === 'calls') return text
+  faults.push(toValueFault('--by', 'limited or calls', text))
+  return 'limited'
+}
+
+function parseCount(text: string, faults: string[]): number {
+  const count = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (count < 1 || count > 1_000) {
+    faults.push(toValueFault('--count', 'a number from 1 to 1000', text))
+  }
+  return count
+}
+
+function parseTarget(operands: readonly string[], faults: string[]): CounterTarget {
+  const [domain, ...pairs] = operands
+  if (domain === undefined) faults.push('The domain is missing.')
+  else if (pairs.length === 0) faults.push('The entries of the descriptor are missing: KEY=VALUE.')
+  const entries = pairs.map((text) => {
+    const at = text.indexOf('=')
+    if (at < 1) faults.push(`An entry must be KEY=VALUE, not ${JSON.stringify(text)}.`)
+    return { key: text.slice(0, at), value: text.slice(at + 1) }
+  })
+  return { domain: domain ?? '', entries }
+}
+
+function parseUrl(text: string, faults: string[]): string {
+  const url = URL.parse(text)
+  const isHttp = url !== null && /^https?:$/.test(url.protocol)
+  if (!isHttp || url.username !== '' || url.password !== '' || url.search !== '') {
+    // The value may contain a password, so the message does not repeat it.
+    faults.push('--debug-url must be a URL such as http://localhost:6070, without a password.')
+    return ''
+  }
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+}

@@ -1,0 +1,112 @@
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
+import type { CompletableCommand } from '../completion/command-tree.ts'
+import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
+import {
+  readCounter,
+  readTopKeys,
+  resetCounter,
+  toCallFailure,
+} from '../console/limits/key-pages.ts'
+import { findFolderUser } from '../up/data-folder.ts'
+import { findSecrets, toDebugToken } from '../up/secrets.ts'
+import {
+  commonOptions,
+  type DebugPlace,
+  type LimitsArguments,
+  limitsVerbs,
+  parseLimitsArguments,
+  topOptions,
+} from './limits-arguments.ts'
+import { toCounterText, toTopText } from './limits-text.ts'
+
+const usage = `Usage: portcullis limits VERB [OPTION…]
+
+Shows which keys a running rate limit service limits and counts most, and reads
+and resets single counters.
+
+Verbs:
+${Object.entries(limitsVerbs)
+  .map(([name, { synopsis, summary }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${summary}`)
+  .join('\n')}
+
+Options:
+${toHelpLines({ ...topOptions, ...commonOptions })}
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
+`
+
+const common = toCommandOptions(commonOptions)
+
+export const limitsCommand: CompletableCommand = {
+  summary: 'show the keys that are limited most, read and reset counters',
+  usage,
+  completion: {
+    options: common,
+    commands: {
+      top: { ...limitsVerbs.top, options: toCommandOptions(topOptions) },
+      inspect: { ...limitsVerbs.inspect, operands: 'any' },
+      reset: { ...limitsVerbs.reset, operands: 'any' },
+    },
+  },
+  async run(args, io) {
+    const parsed = parseLimitsArguments(args, io.env)
+    if ('faults' in parsed) {
+      io.stderr.write(toArgumentError('portcullis limits', ...parsed.faults))
+      return 2
+    }
+    const target = findDebugPort(parsed.place, io.env)
+    if (typeof target === 'string') {
+      io.stderr.write(`${target}\n`)
+      return 1
+    }
+    try {
+      const { value, text } = await callVerb(parsed, target)
+      io.stdout.write(parsed.isJson ? `${JSON.stringify(value, undefined, 2)}\n` : text)
+      return 0
+    } catch (error) {
+      const message = toCallFailure(error)
+      if (message === undefined) throw error
+      io.stderr.write(`${message}\n`)
+      return 1
+    }
+  },
+}
+
+interface DebugTarget {
+  readonly debugUrl: string
+  readonly debugToken: string | undefined
+}
+
+async function callVerb(
+  parsed: LimitsArguments,
+  target: DebugTarget,
+): Promise<{ readonly value: unknown; readonly text: string }> {
+  if (parsed.verb === 'top') {
+    const value = await readTopKeys(target, parsed.by, parsed.count)
+    return { value, text: toTopText(value) }
+  }
+  if (parsed.verb === 'inspect') {
+    const value = await readCounter(target, parsed.target)
+    return { value, text: toCounterText(value) }
+  }
+  const value = await resetCounter(target, parsed.target)
+  return { value, text: `The counter was reset.\n${toCounterText(value)}` }
+}
+
+/** Returns the given service, or that of a running `up`; an error message if there is none. */
+function findDebugPort(
+  { url, token, folder }: DebugPlace,
+  env: Readonly<Record<string, string | undefined>>,
+): DebugTarget | string {
+  if (url !== undefined) return { debugUrl: url, debugToken: token }
+  const port = findFolderUser(folder)?.ports?.debug
+  if (port === undefined) {
+    return (
+      `No running rate limit service was found in ${folder}. Start one, name its data folder with ` +
+      '--data DIR, or pass --debug-url URL.'
+    )
+  }
+  const secrets = findSecrets(folder)
+  const derived = secrets && toDebugToken(secrets, env)
+  return { debugUrl: `http://127.0.0.1:${port}`, debugToken: token ?? derived }
+}

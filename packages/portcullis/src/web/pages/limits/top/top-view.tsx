@@ -1,0 +1,108 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type {
+  TopFailure,
+  TopKey,
+  TopKeys,
+  TopUpdate,
+} from '../../../../console/routes/limits-keys.ts'
+import { Badge } from '../../../components/badge.tsx'
+import { Card } from '../../../components/card.tsx'
+import { Empty, Failure, Loading, Notice } from '../../../components/states.tsx'
+import { Tabs } from '../../../components/tabs.tsx'
+import { formatNumber } from '../../../format.ts'
+import { useEventStream } from '../../../use-event-stream.ts'
+import { CounterPanel } from '../counter/counter-panel.tsx'
+import { TopTable } from './top-table.tsx'
+
+const tabs = [
+  { name: 'limited', title: 'Limited most' },
+  { name: 'calls', title: 'Most hits' },
+] as const
+
+type Order = (typeof tabs)[number]['name']
+
+/** The keys that were limited most and counted most in the last minutes, and one counter beside them. */
+export function TopView(): JSX.Element {
+  const [order, setOrder] = useState<Order>('limited')
+  const [picked, setPicked] = useState<TopKey>()
+  const { update, failure, isLive } = useTopKeys()
+  return (
+    <div class="limits-rules">
+      <Card
+        title="Top keys"
+        actions={
+          <Badge tone={isLive ? 'ok' : 'warn'} hasDot>
+            {isLive ? 'Live' : 'Connecting…'}
+          </Badge>
+        }
+      >
+        {update === undefined && failure !== undefined && <Failure error={new Error(failure)} />}
+        {update === undefined && failure === undefined && <Loading>Loading keys…</Loading>}
+        {update !== undefined && (
+          <Tabs label="Order" tabs={tabs} shown={order} onShow={setOrder}>
+            {failure !== undefined && (
+              <Notice tone="warn" title="Not updated.">
+                {failure}
+              </Notice>
+            )}
+            <TopList top={update[order]} picked={picked} onPick={setPicked} />
+          </Tabs>
+        )}
+      </Card>
+      <CounterPanel target={picked} />
+    </div>
+  )
+}
+
+interface TopListProps {
+  readonly top: TopKeys
+  readonly picked: TopKey | undefined
+  readonly onPick: (key: TopKey) => void
+}
+
+function TopList({ top, picked, onPick }: TopListProps): JSX.Element {
+  if (top.keys.length === 0) {
+    return (
+      <Empty icon="limits" title={top.by === 'limited' ? 'Nothing was limited' : 'No hits'}>
+        {`No request ${top.by === 'limited' ? 'was over a limit' : 'was counted'} in the last ${toMinutes(top.seconds)}. Keys appear here within a second.`}
+      </Empty>
+    )
+  }
+  return (
+    <>
+      <TopTable keys={top.keys} picked={picked} onPick={onPick} />
+      <p class="small muted limits-top-note">{toNote(top)}</p>
+    </>
+  )
+}
+
+/** Says which of the numbers are exact. */
+function toNote({ seconds, isEstimate, floor }: TopKeys): string {
+  const time = `Hits of the last ${toMinutes(seconds)}.`
+  const others = floor === 0 ? '' : ` Keys that are not listed have at most ${formatNumber(floor)}.`
+  if (isEstimate) {
+    return `${time} The load is high, so the service counted a sample: the numbers are estimates.${others}`
+  }
+  return floor === 0
+    ? `${time} The numbers are exact.`
+    : `${time} There are more keys than the service keeps, so the numbers are lower bounds.${others}`
+}
+
+function toMinutes(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
+}
+
+/** Receives the lists while the page is shown. */
+function useTopKeys() {
+  const [update, setUpdate] = useState<TopUpdate>()
+  const [failure, setFailure] = useState<string>()
+  const isConnected = useEventStream('/api/limits/top', {
+    top: (latest: TopUpdate) => {
+      setUpdate(latest)
+      setFailure(undefined)
+    },
+    failure: ({ message }: TopFailure) => setFailure(message),
+  })
+  return { update, failure, isLive: isConnected && update !== undefined && failure === undefined }
+}
