@@ -6,7 +6,7 @@ import { openStore } from '../counters/plugins.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { toExtraTags } from '../stats/extra-tags.ts'
 import { Statistics } from '../stats/registry.ts'
-import { boundDecider, decisionCalls, openDecide } from './decisions.ts'
+import { boundDecider, decisionCalls, openDecide, openRecord } from './decisions.ts'
 import { openDebug, openGrpc, openHttp } from './listeners.ts'
 import { openRules } from './open-rules.ts'
 import type { Primary } from './primary.ts'
@@ -101,7 +101,9 @@ export async function openApp(settings: AppSettings): Promise<App> {
     }),
   )
   const serviceErrors = statistics.counter(`${decisionCalls}.service_error`)
-  const decider = boundDecider(traced, decisions, serviceErrors)
+  const record = await openRecord(config.listeners.debug.recordedDecisions)
+  const recorded = record?.recordDecider(traced, now) ?? traced
+  const decider = boundDecider(recorded, decisions, serviceErrors)
   // Warm up before any listener opens: the first calls must not exceed the timeouts of clients.
   if (config.lifecycle.warmsUp)
     await warmUp({
@@ -112,6 +114,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const debugAddress = await openDebug(config.listeners.debug, {
     contents: {
       ruleLines: () => rules.current?.describe() ?? [],
+      decisionLines: record?.lines,
       statistics,
       extraTags: toExtraTags(config.stats.extraTags),
       log,

@@ -90,8 +90,9 @@ async function openDebug(
   workers: RatelimitWorkers,
 ): Promise<void> {
   const endpoints = createDebugEndpoints({
-    // A worker handles this page.
+    // Workers handle these pages.
     ruleLines: () => [],
+    decisionLines: config.listeners.debug.recordedDecisions === 0 ? undefined : () => [],
     statistics,
     extraTags: toExtraTags(config.stats.extraTags),
     processGauges: toProcessGauges,

@@ -16,6 +16,8 @@ export const startRatelimit: StartPart = (context) => {
       GRPC_PORT: `${ports.grpc}`,
       DEBUG_HOST: host,
       DEBUG_PORT: `${ports.debug}`,
+      // The console replays them against changed rules.
+      DEBUG_RECORDED_DECISIONS: '20000',
       BACKEND_TYPE: 'memory',
       LIMIT_RESPONSE_HEADERS_ENABLED: 'true',
       WORKERS: '1',
