@@ -11,6 +11,7 @@ import {
 import { adminGenerateLink, invite } from './admin/endpoints/links.ts'
 import {
   adminEndSession,
+  adminIssueUserToken,
   adminListSessions,
   adminRevokeAllSessions,
 } from './admin/endpoints/sessions.ts'
@@ -129,6 +130,7 @@ const table: readonly Endpoint[] = [
   adminDeletePasskey,
   adminListSessions,
   adminEndSession,
+  adminIssueUserToken,
   adminRevokeAllSessions,
   adminGenerateLink,
   adminListOAuthClients,
