@@ -157,10 +157,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       await page.keyboard.press('Enter')
       await page.keyboard.type('un')
       await page.getByRole('option', { name: /^unit_multiplier/ }).waitFor()
-      await page
-        .getByRole('option', { name: /^unitany|^unitone|^unit\b/ })
-        .first()
-        .click()
+      await page.locator('.cm-completionLabel', { hasText: /^unit$/ }).click()
       await page.keyboard.type('m')
       await page.getByRole('option', { name: 'minute', exact: true }).waitFor()
       await page.getByRole('option', { name: 'month', exact: true }).waitFor()
