@@ -220,7 +220,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     await page.getByText('rule limits-page.user at').waitFor()
     assert.deepEqual(await findFaultsOfState(page), [])
     await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByText('The service does not load policy tests.').waitFor()
+    await page.getByText('Saved. The service does not load policy tests.').waitFor()
 
     // A draft of the rules makes the tests pass, before it is saved.
     await switchTo(page, `/limits?view=files&file=${file}`)

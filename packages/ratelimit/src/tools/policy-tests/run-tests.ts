@@ -15,6 +15,7 @@ export async function runAll(tests: readonly PolicyTest[], rules: RuleSet): Prom
 
 /** The result of one policy test. */
 export interface PolicyTestResult {
+  /** The name in the file. */
   readonly name: string
   /** Starts at 1. */
   readonly line: number
@@ -24,7 +25,9 @@ export interface PolicyTestResult {
   readonly failure: PolicyTestFailure | undefined
 }
 
+/** Why a policy test failed. */
 export interface PolicyTestFailure {
+  /** The expectations that were not met. */
   readonly mismatches: readonly {
     readonly line: number
     readonly column: number
@@ -38,9 +41,11 @@ export interface PolicyTestFailure {
 export interface PolicyTestReport {
   /** Errors in the file. If there are any, no test was run. */
   readonly findings: readonly RuleFinding[]
+  /** In the order of the file. */
   readonly results: readonly PolicyTestResult[]
 }
 
+/** The options of {@link runPolicyTests}. */
 export interface PolicyTestOptions {
   /** A file with more requests is refused with a finding. Default: no maximum. */
   readonly mostRequests?: number

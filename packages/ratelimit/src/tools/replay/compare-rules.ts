@@ -13,6 +13,7 @@ import { createRequestLineReader } from './request-lines.ts'
 
 /** The result for a descriptor under one set of rules. */
 export interface DescriptorDecision {
+  /** `OVER_LIMIT` if the request is refused because of this descriptor. */
   readonly code: 'OK' | 'OVER_LIMIT'
   /** Human-readable, such as `5 per minute`; undefined if no limit applies. */
   readonly limit: string | undefined
@@ -22,20 +23,29 @@ export interface DescriptorDecision {
 
 /** Requests whose descriptor is decided differently by the two sets of rules, or by another limit. */
 export interface DecisionChange {
+  /** The domain of the requests. */
   readonly domain: string
+  /** The entries of the descriptor. */
   readonly entries: readonly Entry[]
+  /** The decision with the first set of rules. */
   readonly before: DescriptorDecision
+  /** The decision with the second set of rules. */
   readonly after: DescriptorDecision
+  /** How many requests change in this way. */
   readonly requests: number
 }
 
 /** The result of {@link compareRules}. */
 export interface RuleComparison {
+  /** How many requests were replayed. */
   readonly requests: number
-  /** Milliseconds since the epoch; undefined if there are no requests. */
+  /** The time of the first request, in milliseconds since the epoch; undefined if there are no requests. */
   readonly firstMs: number | undefined
+  /** The time of the last request. */
   readonly lastMs: number | undefined
+  /** Requests that the first set of rules refuses. */
   readonly refusedBefore: number
+  /** Requests that the second set of rules refuses. */
   readonly refusedAfter: number
   /** Requests that only one set of rules allows. */
   readonly changed: number
@@ -47,6 +57,7 @@ export interface RuleComparison {
   readonly undecided: number
 }
 
+/** The options of {@link compareRules}. */
 export interface CompareRulesOptions {
   /** The number of changes to list. Default: 50. */
   readonly mostChanges?: number
