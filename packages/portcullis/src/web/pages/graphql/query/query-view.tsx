@@ -1,7 +1,7 @@
 import type { Extension } from '@codemirror/state'
 import type { IntrospectionQuery } from 'graphql'
 import type { JSX } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import { callApi, toMessage } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
@@ -37,6 +37,7 @@ export function QueryView({ url }: { readonly url: string }): JSX.Element {
   const control = useQuery()
   const [resultTab, setResultTab] = useState<ResultTab>('response')
   const [shownType, setShownType] = useState<string>()
+  const results = useRef<HTMLDivElement>(null)
   // One request for the editor and the documentation.
   const schema = useMemo(() => callApi<IntrospectionQuery>('/api/graphql/schema'), [])
   const loadLanguage = useMemo(
@@ -53,6 +54,8 @@ export function QueryView({ url }: { readonly url: string }): JSX.Element {
   const send = async () => {
     setResultTab('response')
     await control.send()
+    // In a narrow window the response is below the form.
+    results.current?.scrollIntoView({ block: 'nearest' })
   }
   const { draft, change } = control
   return (
@@ -85,15 +88,18 @@ export function QueryView({ url }: { readonly url: string }): JSX.Element {
         </p>
         <QueryInputs control={control} onSend={() => void send()} />
       </Card>
-      <Card>
-        <Tabs label="Results" tabs={resultTabs} shown={resultTab} onShow={setResultTab}>
-          {resultTab === 'response' ? (
-            <AnswerPanel answer={control.answer} error={control.error} />
-          ) : (
-            <Schema schema={schema} shown={shownType} onShow={setShownType} />
-          )}
-        </Tabs>
-      </Card>
+      <div ref={results}>
+        {' '}
+        <Card>
+          <Tabs label="Results" tabs={resultTabs} shown={resultTab} onShow={setResultTab}>
+            {resultTab === 'response' ? (
+              <AnswerPanel answer={control.answer} error={control.error} />
+            ) : (
+              <Schema schema={schema} shown={shownType} onShow={setShownType} />
+            )}
+          </Tabs>
+        </Card>
+      </div>
     </div>
   )
 }

@@ -53,13 +53,15 @@ function ChangeRow({ change }: { readonly change: Change }): JSX.Element {
         <span class="muted">{domain}</span>{' '}
         {entries.map(({ key, value }) => `${key}=${value}`).join(', ')}
       </td>
-      <td>
+      <td data-title="Now">
         <Decision decision={before} />
       </td>
-      <td>
+      <td data-title="With this change">
         <Decision decision={after} />
       </td>
-      <td class="number">{formatCount(requests)}</td>
+      <td class="number" data-title="Requests">
+        {formatCount(requests)}
+      </td>
     </tr>
   )
 }
