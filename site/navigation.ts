@@ -240,6 +240,7 @@ const together: Section = {
       decision('016-mutation-tests', 'Mutation tests'),
       decision('026-one-metrics-core', 'One metrics core'),
       decision('029-documentation-site', 'This site'),
+      decision('032-code-editors', 'Code editors of the console'),
     ],
     Contribute: [
       whole('CONTRIBUTING.md', 'Contributing'),

@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { editorOf, fillEditor, readEditor } from '../test/support/editor.ts'
 import type { TestWorld } from '../test/support/world.ts'
 
 const callers: readonly (readonly [key: string, value: string, hits: number])[] = [
@@ -47,9 +48,35 @@ export async function showRuleHistory(page: Page, { consoleUrl }: TestWorld): Pr
 /** Shows a rule file with an error. */
 export async function showRuleFiles(page: Page, { consoleUrl }: TestWorld): Promise<void> {
   await page.goto(`${consoleUrl}/limits?view=files&file=api.yaml`)
-  const text = page.getByRole('textbox', { name: 'Content of api.yaml' })
-  await text.fill((await text.inputValue()).replace('unit: second', 'unit: seconds'))
+  const text = editorOf(page, 'Content of api.yaml')
+  await text.waitFor()
+  await fillEditor(text, (await readEditor(text)).replace('unit: second', 'unit: seconds'))
   await page.getByText('1 error').waitFor()
+}
+
+/** Shows what a stricter limit changes, before it is saved. */
+export async function showRuleReview(
+  page: Page,
+  { consoleUrl, baseUrls }: TestWorld,
+): Promise<void> {
+  for (let call = 0; call < 12; call += 1) {
+    await requestDecision(
+      baseUrls.ratelimit,
+      'graphql',
+      [{ key: 'address', value: '192.0.2.7' }],
+      1,
+    )
+  }
+  await page.goto(`${consoleUrl}/limits?view=files&file=graphql.yaml`)
+  const text = editorOf(page, 'Content of graphql.yaml')
+  await text.waitFor()
+  const changed = (await readEditor(text)).replaceAll(
+    /requests_per_unit: \d+/g,
+    'requests_per_unit: 5',
+  )
+  await fillEditor(text, changed)
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  await page.getByText('would be decided differently.').waitFor()
 }
 
 async function requestDecision(

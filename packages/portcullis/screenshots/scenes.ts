@@ -1,7 +1,14 @@
 import type { Page } from 'playwright-core'
+import { editorOf, fillEditor } from '../test/support/editor.ts'
 import type { TestWorld } from '../test/support/world.ts'
 import { showEvents, showNoEvents, showOneEvent } from './events-scene.ts'
-import { showLimits, showRuleFiles, showRuleHistory, showTopKeys } from './limits-scenes.ts'
+import {
+  showLimits,
+  showRuleFiles,
+  showRuleHistory,
+  showRuleReview,
+  showTopKeys,
+} from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
 import { showTry } from './try-scene.ts'
@@ -60,12 +67,25 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'limits-keys': showTopKeys,
   'limits-history': showRuleHistory,
   'limits-files': showRuleFiles,
+  'limits-review': showRuleReview,
   graphql: async (page, world) => {
     await show('/graphql-audits')(page, world)
     const started = page.waitForResponse((answer) => answer.status() === 201)
     await page.getByRole('button', { name: 'Run audits' }).click()
     await started
     await page.getByRole('link', { name: 'Open report' }).waitFor()
+  },
+  'graphql-query': async (page, world) => {
+    await show('/graphql-audits?view=query')(page, world)
+    const query = editorOf(page, 'GraphQL query')
+    await query.waitFor()
+    await fillEditor(
+      query,
+      'query Castles($country: String) {\n  castles(country: $country) {\n    name\n    built\n  }\n}\n',
+    )
+    await fillEditor(editorOf(page, 'Variables as JSON'), '{ "country": "Wales" }')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('Status 200').waitFor()
   },
   try: showTry,
   'users-unreachable': showUnreachable('/users'),

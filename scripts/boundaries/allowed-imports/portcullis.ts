@@ -1,6 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
 const preact = 'preact preact-iso'
+const codeMirror = '@codemirror @lezer'
 const reason = '@portcullis/service-kit/reason'
 
 export const portcullis: PackageTable = {
@@ -50,7 +51,8 @@ export const portcullis: PackageTable = {
   },
   'console/routes/': {
     inside: 'console/events/ console/overview/ console/limits/ console/health/ console/ mailbox/',
-    outside: '@portcullis/graphql-over-http node:crypto node:fs node:path node:url import(…)',
+    outside:
+      '@portcullis/graphql-over-http graphql node:crypto node:fs node:path node:url import(…)',
     types: 'fastify',
   },
   'console/events/': {
@@ -84,12 +86,21 @@ export const portcullis: PackageTable = {
   },
   'web/pages/': { inside: 'web/components/ web/pages/{each}/**', outside: preact },
   'web/pages/{each}/**': {
-    inside: 'web/ web/components/ web/audit-sentences.ts',
-    outside: `${preact} @supabase/auth-js`,
+    inside: `
+      web/ web/components/ web/components/editor/ web/components/editor/yaml/ web/audit-sentences.ts`,
+    outside: `
+      ${preact} @supabase/auth-js ${codeMirror} cm6-graphql graphql @portcullis/ratelimit/schema`,
     types: 'console/routes/',
     because: 'A page does not depend on other pages.',
   },
   'web/components/': { inside: 'web/', outside: preact },
+  'web/components/editor/': {
+    inside: 'web/components/ web/components/editor/yaml/',
+    outside: `${preact} ${codeMirror}`,
+    because:
+      'An editor is loaded on demand, so only this folder and the languages of pages import it.',
+  },
+  'web/components/editor/yaml/': { outside: codeMirror },
 
   'find-program.ts': { outside: 'node:fs node:url' },
 }

@@ -12,6 +12,7 @@ import { adminEvents } from './admin/endpoints/events.ts'
 import { adminGenerateLink, invite } from './admin/endpoints/links.ts'
 import {
   adminEndSession,
+  adminIssueUserToken,
   adminListSessions,
   adminRevokeAllSessions,
 } from './admin/endpoints/sessions.ts'
@@ -130,6 +131,7 @@ const table: readonly Endpoint[] = [
   adminDeletePasskey,
   adminListSessions,
   adminEndSession,
+  adminIssueUserToken,
   adminRevokeAllSessions,
   adminGenerateLink,
   adminListOAuthClients,

@@ -14,6 +14,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   user_signedup: { byUser: 'Signed up', byAdmin: 'The account was created' },
   user_invited: { byUser: 'Was invited', byAdmin: 'An invitation was sent' },
   user_deleted: { byUser: 'Deleted the account', byAdmin: 'The account was deleted' },
+  token_issued: {
+    byUser: 'Issued a token',
+    byAdmin: 'A token was issued to an administrator',
+  },
   token_revoked: { byUser: 'Revoked a session', byAdmin: 'A session was revoked' },
   token_refreshed: { byUser: 'Refreshed a token' },
   oauth_client_created: { byUser: 'Registered an OAuth client' },

@@ -8,7 +8,9 @@ import { openConsole, type RunningConsole } from '../../src/console/console.ts'
 import type {
   CheckedFile,
   CounterUpdate,
+  DraftReview,
   ListedFile,
+  PolicyTestRun,
   RuleBook,
   SavedFile,
   TextFinding,
@@ -22,6 +24,9 @@ const service = {
   onStats: () => {},
   goldHits: () => 3,
   hasCounters: true,
+  /** Like the service, which lists its pages at unknown paths. */
+  workers: '/rlconfig: print out the rules\n',
+  decisions: (_url: string) => ({ status: 200, text: '/rlconfig: print out the rules\n' }),
   rules: [
     'shop.user: unit=MINUTE requests_per_unit=5, shadow_mode: false',
     'shop.user_7: unit=HOUR requests_per_unit=9, shadow_mode: true, quota_mode: false',
@@ -29,6 +34,11 @@ const service = {
   ],
 }
 const debug = createServer((request, response) => {
+  if (request.url === '/workers') return response.end(service.workers)
+  if (request.url?.startsWith('/decisions')) {
+    const { status, text } = service.decisions(request.url)
+    return response.writeHead(status).end(text)
+  }
   if (request.url === '/rlconfig') return response.end(`${service.rules.join('\n')}\n`)
   service.onStats()
   if (!service.hasCounters) return response.end('cmdline: ["ratelimit"]\nmemstats: {"Alloc":1}\n')
@@ -202,7 +212,7 @@ test('a file name is never a path', async () => {
     'a.txt',
     'a%00.yaml',
   ]
-  for (const name of [...names, 'a.test.yaml']) {
+  for (const name of names) {
     for (const answer of [
       await call<Refusal>(`files/${name}`),
       await save<Refusal>(name, 'domain: x\n', null),
@@ -304,4 +314,90 @@ test('files are created once, listed and deleted; links are not changed', async 
     ['api.yaml'],
   )
   assert.equal((await call<Refusal>('files/shop.yaml')).status, 404)
+})
+
+const limited = (requests: number) => `domain: api
+descriptors:
+  - key: user
+    rate_limit: { unit: hour, requests_per_unit: ${requests} }
+`
+
+function toDecisionLines(user: string, count: number): string {
+  return Array.from({ length: count }, (_, second) => {
+    const time = new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString()
+    const descriptors = [{ entries: [{ key: 'user', value: user }] }]
+    return `${JSON.stringify({ time, domain: 'api', descriptors, code: 'OK' })}\n`
+  }).join('')
+}
+
+test('a draft is compared with the rules on disk by the requests of all workers', async () => {
+  writeFileSync(join(directory, 'api.yaml'), limited(5))
+  service.workers = 'worker 1: pid=7 state=serving\nworker 2: pid=8 state=serving\n'
+  const urls: string[] = []
+  service.decisions = (url) => {
+    urls.push(url)
+    return { status: 200, text: toDecisionLines('ada', 2) }
+  }
+  const review = (text: string) =>
+    call<DraftReview>('files/api.yaml/review', { method: 'POST', body: { text } })
+  const { body } = await review(limited(3))
+  assert.deepEqual(urls, ['/decisions?worker=1', '/decisions?worker=2'])
+  const { requests, changed, changes } = body.comparison ?? {}
+  assert.deepEqual([requests, changed], [4, 1])
+  assert.deepEqual(changes?.[0]?.after, {
+    code: 'OVER_LIMIT',
+    limit: '3 per hour',
+    rule: 'api.user',
+  })
+  const wrong = await review('domain: api\ndescriptors: 7\n')
+  assert.match(wrong.body.reason ?? '', /contain an error/)
+})
+
+test('a draft is not compared if the service records nothing, refuses or does not respond', async () => {
+  service.workers = '/rlconfig: print out the rules\n'
+  const review = async () => {
+    const body = { text: limited(3) }
+    const answer = await call<DraftReview>('files/api.yaml/review', { method: 'POST', body })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body.comparison, undefined)
+    return answer.body.reason ?? ''
+  }
+  service.decisions = () => ({ status: 200, text: service.workers })
+  assert.match(await review(), /does not record.*DEBUG_RECORDED_DECISIONS=20000/)
+  service.decisions = () => ({ status: 404, text: '404 page not found\n' })
+  assert.match(await review(), /does not record/)
+  service.decisions = () => ({ status: 403, text: 'This page is available only from …\n' })
+  assert.equal(await review(), 'This page is available only from …')
+  service.decisions = () => ({ status: 200, text: '' })
+  assert.match(await review(), /has not decided any request/)
+})
+
+test('policy tests are files like rules, and run against the rules with the draft', async () => {
+  writeFileSync(join(directory, 'api.yaml'), limited(2))
+  const tests = (times: number) => `domain: api
+tests:
+  - name: allowed
+    steps:
+      - { request: { descriptors: [{ user: ada }] }, times: ${times}, expect: ok }
+`
+  const created = await save<SavedFile>('api.test.yaml', tests(3), null)
+  assert.equal(created.body.load.state, 'stored')
+  const wrong = await save<Refusal>('api.test.yaml', 'tests: 7\n', created.body.version)
+  assert.equal(wrong.status, 422)
+  const run = async (name: string, text: string) =>
+    (await call<PolicyTestRun>(`files/${name}/tests`, { method: 'POST', body: { text } })).body
+  const failed = await run('api.test.yaml', tests(3))
+  assert.match(
+    failed.files[0]?.results[0]?.failure?.mismatches[0]?.message ?? '',
+    /expected ok, got over_limit/,
+  )
+  const passed = await run('api.yaml', limited(3))
+  assert.deepEqual(
+    passed.files.map(({ name, results }) => [name, results[0]?.failure]),
+    [['api.test.yaml', undefined]],
+  )
+  const broken = await run('api.yaml', 'domain: [\n')
+  assert.equal(broken.fault?.file, 'api.yaml')
+  const many = await run('api.test.yaml', tests(200_001))
+  assert.match(many.files[0]?.findings[0]?.message ?? '', /at most 200000 are allowed here/)
 })

@@ -7,7 +7,13 @@ import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { toExtraTags } from '../stats/extra-tags.ts'
 import { Statistics } from '../stats/registry.ts'
 import { TopKeys } from '../stats/top/top-keys.ts'
-import { boundDecider, createDecisionParts, decisionCalls, openDecide } from './decisions.ts'
+import {
+  boundDecider,
+  createDecisionParts,
+  decisionCalls,
+  openDecide,
+  openRecord,
+} from './decisions.ts'
 import { createKeyAccess } from './key-access.ts'
 import { openDebug, openGrpc, openHttp } from './listeners.ts'
 import { openRules } from './open-rules.ts'
@@ -105,7 +111,9 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const debugLog = verboseLevels.has(config.log.level) ? log : undefined
   const traced = tracing.traceDecider(await openDecide(decisionParts, debugLog))
   const serviceErrors = statistics.counter(`${decisionCalls}.service_error`)
-  const decider = boundDecider(traced, decisions, serviceErrors)
+  const record = await openRecord(config.listeners.debug.recordedDecisions)
+  const recorded = record?.recordDecider(traced, now) ?? traced
+  const decider = boundDecider(recorded, decisions, serviceErrors)
   // Warm up before any listener opens: the first calls must not exceed the timeouts of clients.
   if (config.lifecycle.warmsUp)
     await warmUp({
@@ -119,6 +127,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const debugAddress = await openDebug(config.listeners.debug, {
     contents: {
       ruleLines: () => rules.current?.describe() ?? [],
+      decisionLines: record?.lines,
       statistics,
       extraTags: toExtraTags(config.stats.extraTags),
       // In a worker the primary has these pages, and asks for their content.

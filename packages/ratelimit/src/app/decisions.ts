@@ -54,6 +54,22 @@ export async function openDecide(parts: DecisionParts, debugLog?: Log): Promise<
   return logDecider(decider, { rules: parts.rules, log: debugLog })
 }
 
+interface OpenedRecord {
+  recordDecider(decider: Decider, now: () => number): Decider
+  readonly lines: () => Iterable<string>
+}
+
+/** Returns undefined if no decisions are recorded, so that they are as fast as without this feature. */
+export async function openRecord(most: number): Promise<OpenedRecord | undefined> {
+  if (most === 0) return undefined
+  const { DecisionRecord, recordDecider } = await import('./recorded-decisions.ts')
+  const record = new DecisionRecord(most)
+  return {
+    recordDecider: (decider, now) => recordDecider(decider, record, now),
+    lines: () => record.lines(),
+  }
+}
+
 const localCacheGauges = [
   'evacuateCount',
   'expiredCount',

@@ -21,7 +21,8 @@ import {
 } from '../tools/policy-tests/parse.ts'
 import type { PolicyTest } from '../tools/policy-tests/policy-test.ts'
 import { toJsonResult, toJunit, toTextReport } from '../tools/policy-tests/reports.ts'
-import { PolicyTestRunner, type TestResult } from '../tools/policy-tests/run.ts'
+import type { TestResult } from '../tools/policy-tests/run.ts'
+import { runAll } from '../tools/policy-tests/run-tests.ts'
 import { toUnreadable } from './command-texts.ts'
 
 const usage = `Usage: ratelimit test DIR [OPTION…]
@@ -199,16 +200,6 @@ function toNothingFound({ directory, filter }: Request, testCount: number): stri
     `No test has ${JSON.stringify(filter)} in its path or name. ` +
     `The folder ${directory} contains ${toCountText(testCount, 'test')}.`
   )
-}
-
-async function runAll(
-  tests: readonly PolicyTest[],
-  rules: Inspection['rules'],
-): Promise<TestResult[]> {
-  await using runner = new PolicyTestRunner(rules)
-  const results: TestResult[] = []
-  for (const test of tests) results.push(await runner.run(test))
-  return results
 }
 
 /** Returns whether the file could be written. */

@@ -79,8 +79,15 @@ export const listeners = {
       'DEBUG_TOKEN',
       '',
       'Bearer token that gives other machines access to all debug pages; without it ' +
-        '/debug/pprof/, /workers, /top and /counter are available only from this machine',
+        '/debug/pprof/, /top, /counter, /decisions and /workers are available only from this machine',
       { mask: hideAll },
+    ),
+    debugDecisions: integer(
+      'DEBUG_RECORDED_DECISIONS',
+      0,
+      'Number of latest decisions to keep in memory, which /decisions lists in the format of ' +
+        '`ratelimit replay`; each decision takes longer to make; 0: none',
+      { min: 0, max: 1_000_000 },
     ),
   },
 } satisfies Chapter
@@ -124,6 +131,8 @@ export interface DebugListenerConfig {
   readonly host: string
   readonly port: number
   readonly token: string | undefined
+  /** 0 if no decisions are recorded. */
+  readonly recordedDecisions: number
 }
 
 export function toListeners(
@@ -152,6 +161,7 @@ export function toListeners(
       host: settings.debugHost,
       port: settings.debugPort,
       token: settings.debugToken || undefined,
+      recordedDecisions: settings.debugDecisions,
     },
   }
 }

@@ -30,3 +30,20 @@ export {
   type RuleTreeNode,
   toRuleTree,
 } from './explain/rule-tree.ts'
+export {
+  checkPolicyTests,
+  type PolicyTestFailure,
+  type PolicyTestOptions,
+  type PolicyTestReport,
+  type PolicyTestResult,
+  runPolicyTests,
+} from './policy-tests/run-tests.ts'
+export {
+  type CompareRulesOptions,
+  compareRules,
+  type DecisionChange,
+  type DescriptorDecision,
+  parseRecordedRequest,
+  type RuleComparison,
+} from './replay/compare-rules.ts'
+export type { RecordedRequest } from './replay/recorded-request.ts'

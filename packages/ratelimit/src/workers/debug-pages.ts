@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { decisionsPath } from '../transports/debug/debug.ts'
 import type { DebugEndpoint } from '../transports/debug/endpoint.ts'
 import { profileRoot } from '../transports/debug/pprof.ts'
 import { sendText } from '../transports/http-listener.ts'
@@ -8,8 +9,8 @@ import type { RatelimitWorker } from './statistics-collector.ts'
 type Workers = () => readonly RatelimitWorker[]
 
 /**
- * The pages of the debug listener with several processes. A profile is that of one process, and only workers
- * have the rules: such a request is handed over to a worker with its connection.
+ * The pages of the debug listener with several processes. A profile or a record of decisions is that of one
+ * process, and only workers have the rules: such a request is handed over to a worker with its connection.
  */
 export function toPrimaryPages(
   endpoints: readonly DebugEndpoint[],
@@ -18,7 +19,7 @@ export function toPrimaryPages(
 ): DebugEndpoint[] {
   const pass = (endpoint: DebugEndpoint, request: IncomingMessage, response: ServerResponse) => {
     const requested = readWorker(request.url ?? '')
-    if (requested === 'primary' && endpoint.path !== '/rlconfig') {
+    if (requested === 'primary' && isProfile(endpoint)) {
       endpoint.handle(request, response)
       return
     }
@@ -37,15 +38,22 @@ export function toPrimaryPages(
     worker.hand({ message: { kind: 'connection', listener: 'debug', read: head }, socket })
   }
   const passed = endpoints.map((endpoint) => {
-    const isProfile = endpoint.path.startsWith(profileRoot) && endpoint.path !== profileRoot
-    if (!isProfile && endpoint.path !== '/rlconfig') return endpoint
-    const help = isProfile
-      ? `${endpoint.help} (of a process: ?worker=N or =primary)`
-      : endpoint.help
+    const { path } = endpoint
+    if (!isProfile(endpoint) && path !== '/rlconfig' && path !== decisionsPath) return endpoint
+    const help = `${endpoint.help}${toProcessHelp(endpoint)}`
     const handle: DebugEndpoint['handle'] = (request, response) => pass(endpoint, request, response)
     return { ...endpoint, help, handle }
   })
   return [...passed, createWorkersPage(workers)].sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function isProfile({ path }: DebugEndpoint): boolean {
+  return path.startsWith(profileRoot) && path !== profileRoot
+}
+
+function toProcessHelp(endpoint: DebugEndpoint): string {
+  if (isProfile(endpoint)) return ' (of a process: ?worker=N or =primary)'
+  return endpoint.path === decisionsPath ? ' (of a worker: ?worker=N)' : ''
 }
 
 function createWorkersPage(workers: Workers): DebugEndpoint {

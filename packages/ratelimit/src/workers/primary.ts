@@ -101,8 +101,9 @@ async function openDebug(
   workers: RatelimitWorkers,
 ): Promise<void> {
   const endpoints = createDebugEndpoints({
-    // A worker handles this page.
+    // Workers handle these pages.
     ruleLines: () => [],
+    decisionLines: config.listeners.debug.recordedDecisions === 0 ? undefined : () => [],
     ...contents,
     extraTags: toExtraTags(config.stats.extraTags),
     log,

@@ -83,7 +83,7 @@ test('an empty environment gives the documented defaults', () => {
         tls: undefined,
       },
       http: { host: '0.0.0.0', port: 8080, bodyLimitBytes: 1_048_576, allowedOrigins: [] },
-      debug: { host: '0.0.0.0', port: 6070, token: undefined },
+      debug: { host: '0.0.0.0', port: 6070, token: undefined, recordedDecisions: 0 },
     },
     log: { level: 'warning', format: 'text' },
     lifecycle: {

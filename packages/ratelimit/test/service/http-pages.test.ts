@@ -111,3 +111,34 @@ test('/stats lists every counter, including those that are 0', async (t) => {
   }
   for (const [name, value] of statistics) assert.ok(Number.isFinite(value), name)
 })
+
+test('/decisions lists the latest requests for ratelimit replay, only if that is configured', async (t) => {
+  const service = await openService(t, { rules, env: { DEBUG_RECORDED_DECISIONS: '2' } })
+  const { decide } = await openDecisionClient(t, service)
+  const { text: listing } = await get(`${service.debugUrl}/`)
+  assert.match(listing, /^\/decisions: print out the latest requests/m)
+  assert.equal((await get(`${service.debugUrl}/decisions`)).text, '')
+  await decide(requestFor('messaging', descriptor('to_number=1')))
+  await decide(requestFor('messaging', descriptor('to_number=2')))
+  await fetch(`${service.httpUrl}/json`, {
+    method: 'POST',
+    body: JSON.stringify({
+      domain: 'messaging',
+      descriptors: [{ entries: [{ key: 'to_number', value: '3' }] }],
+    }),
+  })
+  const { text } = await get(`${service.debugUrl}/decisions`)
+  const decisions = text.trimEnd().split('\n')
+  assert.deepEqual(
+    decisions.map((line) => [
+      JSON.parse(line).descriptors[0].entries[0].value,
+      JSON.parse(line).code,
+    ]),
+    [
+      ['2', 'OK'],
+      ['3', 'OK'],
+    ],
+  )
+  const plainService = await openService(t, { rules })
+  assert.doesNotMatch((await get(`${plainService.debugUrl}/decisions`)).text, /^\{|\/decisions/)
+})

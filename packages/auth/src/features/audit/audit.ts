@@ -13,6 +13,7 @@ export const auditActions = {
   user_deleted: 'team',
   token_revoked: 'token',
   token_refreshed: 'token',
+  token_issued: 'token',
   oauth_client_created: 'team',
   oauth_client_updated: 'team',
   oauth_client_deleted: 'team',

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { type DraftReview, reviewDraft } from './draft-review.ts'
+import { type PolicyTestRun, runDraftTests, type TestFileReport } from './policy-tests.ts'
 import { readDirectory } from './rule-book.ts'
 import {
   changeAndAwaitLoad,
@@ -14,7 +16,15 @@ import {
   writeRuleFile,
 } from './rule-files.ts'
 
-export type { ListedFile, LoadReport, OpenedFile, TextFinding }
+export type {
+  DraftReview,
+  ListedFile,
+  LoadReport,
+  OpenedFile,
+  PolicyTestRun,
+  TestFileReport,
+  TextFinding,
+}
 
 /** A file after it was opened or saved. */
 export interface CheckedFile extends OpenedFile {
@@ -43,7 +53,7 @@ interface FileParams {
   Params: { name: string }
 }
 
-/** Lists, opens, checks, saves and deletes rule files. */
+/** Lists, opens, checks, tests, saves and deletes rule files and policy tests. */
 export function addFileRoutes(server: FastifyInstance, directory: string, debugUrl: string): void {
   const oneAtATime = createQueue()
 
@@ -61,6 +71,20 @@ export function addFileRoutes(server: FastifyInstance, directory: string, debugU
       checkText(await readDirectory(directory), parseRuleFileName(params.name), body.text),
   )
 
+  server.post<FileParams & { Body: { text: string } }>(
+    '/api/limits/files/:name/review',
+    { schema: { body: checkBody } },
+    async ({ params, body }): Promise<DraftReview> =>
+      reviewDraft({ directory, debugUrl }, { name: parseRuleFileName(params.name), ...body }),
+  )
+
+  server.post<FileParams & { Body: { text: string } }>(
+    '/api/limits/files/:name/tests',
+    { schema: { body: checkBody } },
+    async ({ params, body }): Promise<PolicyTestRun> =>
+      runDraftTests(directory, { name: parseRuleFileName(params.name), text: body.text }),
+  )
+
   server.put<FileParams & { Body: { text: string; version: string | null } }>(
     '/api/limits/files/:name',
     { schema: { body: saveBody } },
@@ -73,7 +97,7 @@ export function addFileRoutes(server: FastifyInstance, directory: string, debugU
           const error = { code: 'rule_faults', message: toRefusal(fault) }
           return reply.code(422).send({ error, findings })
         }
-        const { result, load } = await changeAndAwaitLoad(debugUrl, () =>
+        const { result, load } = await changeAndAwaitLoad(debugUrl, name, () =>
           writeRuleFile(directory, { name, ...body }),
         )
         return { ...result, findings, load } satisfies SavedFile
@@ -86,7 +110,7 @@ export function addFileRoutes(server: FastifyInstance, directory: string, debugU
     { schema: { querystring: deleteQuery } },
     async ({ params, query }): Promise<LoadReport> =>
       oneAtATime(async () => {
-        const { load } = await changeAndAwaitLoad(debugUrl, () =>
+        const { load } = await changeAndAwaitLoad(debugUrl, params.name, () =>
           deleteRuleFile(directory, params.name, query.version),
         )
         return load

@@ -3,6 +3,7 @@ import { lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
+  checkPolicyTests,
   checkRules,
   isPolicyTest,
   type RuleDirectory,
@@ -25,7 +26,7 @@ export interface OpenedFile {
   readonly version: string
 }
 
-/** Lists the rule files of the folder. @throws {ConsoleError} */
+/** Lists the rule files and the policy tests of the folder. @throws {ConsoleError} */
 export async function listRuleFiles(directory: string): Promise<ListedFile[]> {
   const names = await readdir(directory).catch((error: unknown) => {
     throw toConsoleError(error, `The rule folder ${directory} cannot be read`)
@@ -132,14 +133,13 @@ async function requireVersion(
 /** Accepts a plain file name, never a path. @throws {ConsoleError} */
 export function parseRuleFileName(name: string): string {
   if (isRuleFileName(name)) return name
-  const message = isPolicyTest(name)
-    ? 'Files named *.test.yaml are policy tests. Choose another name for a rule file.'
-    : 'A rule file needs a plain name that ends in .yaml, such as api.yaml, without a path.'
+  const message =
+    'A file needs a plain name without a path that ends in .yaml, such as api.yaml, or in .test.yaml for policy tests.'
   throw new ConsoleError(400, 'bad_file_name', message)
 }
 
 function isRuleFileName(name: string): boolean {
-  return simpleName.test(name) && Buffer.byteLength(name) <= 200 && !isPolicyTest(name)
+  return simpleName.test(name) && Buffer.byteLength(name) <= 200
 }
 
 const simpleName = /^[^.\p{C}/\\:][^\p{C}/\\:]*\.yaml$/u
@@ -173,6 +173,9 @@ export interface TextFinding extends RuleFinding {
  * prevent saving this one.
  */
 export function checkText(directory: RuleDirectory, name: string, text: string): TextFinding[] {
+  if (isPolicyTest(name)) {
+    return checkPolicyTests({ name, text }).map((finding) => ({ ...finding, isBlocking: true }))
+  }
   const before = new Set(checkRules(directory).findings.map(toIdentity))
   const { findings } = checkRules(withText(directory, name, text))
   return findings.map((finding) => {
@@ -181,7 +184,8 @@ export function checkText(directory: RuleDirectory, name: string, text: string):
   })
 }
 
-function withText(directory: RuleDirectory, name: string, text: string): RuleDirectory {
+/** Returns the folder as it would be with another text of a file. */
+export function withText(directory: RuleDirectory, name: string, text: string): RuleDirectory {
   const others = directory.files.filter((file) => file.name !== name)
   // A byte order mark is also dropped when a file is read.
   const file = { name, text: text.replace(/^\ufeff/, '') }
@@ -196,7 +200,8 @@ function toIdentity({ severity, file, line, column, message }: RuleFinding): str
 
 /** Whether the service has loaded a saved file. */
 export interface LoadReport {
-  readonly state: 'loaded' | 'refused' | 'unseen'
+  /** `stored` for policy tests, which the service does not load. */
+  readonly state: 'loaded' | 'refused' | 'unseen' | 'stored'
   readonly message: string
 }
 
@@ -215,11 +220,18 @@ const unseen: LoadReport = {
     'The service has not loaded the file yet. It may watch another folder, or only its root (RUNTIME_WATCH_ROOT).',
 }
 
-/** Changes files and waits until the service has loaded or rejected them. */
+const stored: LoadReport = {
+  state: 'stored',
+  message: 'The service does not load policy tests. Run them here or with ratelimit test.',
+}
+
+/** Changes a file and waits until the service has loaded or rejected it. */
 export async function changeAndAwaitLoad<Result>(
   debugUrl: string,
+  name: string,
   change: () => Promise<Result>,
 ): Promise<{ result: Result; load: LoadReport }> {
+  if (isPolicyTest(name)) return { result: await change(), load: stored }
   const before = await tryStatistics(debugUrl)
   const result = await change()
   if (before instanceof ConsoleError) return { result, load: toUnknownReport(before) }

@@ -1,4 +1,5 @@
 import { ConsoleError } from '../errors.ts'
+import { parseHeaders } from '../request-headers.ts'
 
 /** The options of the audit form. */
 export interface AuditSettings {
@@ -35,7 +36,12 @@ export const auditSettingsSchema = {
 /** @throws {ConsoleError} with a message that says how to fix the input. */
 export function parseAuditSettings(settings: AuditSettings): AuditPlan {
   const { profile, extended, headers = '' } = settings
-  return { url: parseUrl(settings.url.trim()), headers: parseHeaders(headers), profile, extended }
+  return {
+    url: parseUrl(settings.url.trim()),
+    headers: parseHeaders(headers, reserved),
+    profile,
+    extended,
+  }
 }
 
 function parseUrl(text: string): string {
@@ -50,30 +56,7 @@ function parseUrl(text: string): string {
   return url.href
 }
 
-function parseHeaders(text: string): Readonly<Record<string, string>> {
-  const headers = new Headers()
-  for (const [index, line] of text.split(/\r?\n/).entries()) {
-    if (line.trim() === '') continue
-    const colon = line.indexOf(':')
-    const name = line.slice(0, Math.max(colon, 0)).trim()
-    // The value may be a secret, so no message repeats it.
-    if (name === '') {
-      throw refuse('bad_header', `Line ${index + 1} of the headers must have the form Name: value.`)
-    }
-    if (/^(?:accept|content-type)$/i.test(name)) {
-      throw refuse('bad_header', `The audits set the header ${name} themselves. Remove it.`)
-    }
-    try {
-      headers.append(name, line.slice(colon + 1).trim())
-    } catch {
-      throw refuse(
-        'bad_header',
-        `Line ${index + 1} of the headers contains characters that HTTP does not allow.`,
-      )
-    }
-  }
-  return Object.fromEntries(headers)
-}
+const reserved = { names: /^(?:accept|content-type)$/i, owner: 'The audits' }
 
 function refuse(code: string, message: string): ConsoleError {
   return new ConsoleError(400, code, message)

@@ -13,9 +13,12 @@ import type { AddRoutes } from '../settings.ts'
 
 export type {
   CheckedFile,
+  DraftReview,
   ListedFile,
   LoadReport,
+  PolicyTestRun,
   SavedFile,
+  TestFileReport,
   TextFinding,
 } from '../limits/file-routes.ts'
 export type {

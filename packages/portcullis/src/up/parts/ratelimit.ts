@@ -18,6 +18,8 @@ export const startRatelimit: StartPart = (context) => {
       DEBUG_HOST: host,
       DEBUG_PORT: `${ports.debug}`,
       DEBUG_TOKEN: toDebugToken(secrets, env),
+      // The console replays them against changed rules.
+      DEBUG_RECORDED_DECISIONS: '20000',
       BACKEND_TYPE: 'memory',
       LIMIT_RESPONSE_HEADERS_ENABLED: 'true',
       WORKERS: '1',

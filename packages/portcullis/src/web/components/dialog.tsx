@@ -6,19 +6,25 @@ import { Notice } from './states.tsx'
 
 export interface DialogProps {
   readonly title: string
+  readonly size?: 'wide'
   /** Also called when the browser closes the dialog, for example on Escape. */
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
 /** Uses the native dialog element, so that the browser traps and restores the focus. */
-export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
+export function Dialog({ title, size, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   // Before the next paint, so that no key press goes to the page behind the dialog.
   useLayoutEffect(() => element.current?.showModal(), [])
   return (
-    <dialog ref={element} class="dialog" aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={element}
+      class={size === undefined ? 'dialog' : `dialog ${size}`}
+      aria-labelledby={id}
+      onClose={onClose}
+    >
       <div>
         <h2 id={id}>{title}</h2>
         {children}
@@ -30,6 +36,7 @@ export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
 export interface FormDialogProps {
   readonly title: string
   readonly action: string
+  readonly size?: 'wide'
   readonly kind?: 'primary' | 'danger'
   /** If it rejects, the dialog shows the error and stays open. */
   readonly onSubmit: (form: FormData) => Promise<unknown>
@@ -38,7 +45,7 @@ export interface FormDialogProps {
 }
 
 export function FormDialog(props: FormDialogProps): JSX.Element {
-  const { title, action, kind = 'primary', onSubmit, onClose, children } = props
+  const { title, action, size, kind = 'primary', onSubmit, onClose, children } = props
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
@@ -54,7 +61,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
     }
   }
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} {...(size && { size })} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         {children}
         {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}

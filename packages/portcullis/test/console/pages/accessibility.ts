@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
@@ -51,6 +52,24 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
       assert.equal(overhang, 0, 'horizontal scrolling in a narrow window')
     })
   }
+}
+
+/** Checks a page in its current state: light, dark and narrow. Restores a wide window in the light scheme. */
+export async function findFaultsOfState(page: Page): Promise<readonly string[]> {
+  // The content security policy refuses script elements, but not the debugger.
+  await page.evaluate(readFileSync(axePath, 'utf8'))
+  const faults = [...(await findFaults(page, 'light'))]
+  await page.emulateMedia({ colorScheme: 'dark' })
+  faults.push(...(await findFaults(page, 'dark', ['color-contrast'])))
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  faults.push(...(await findFaults(page, 'narrow', nameRules)))
+  const overhang = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  )
+  if (overhang !== 0) faults.push(`narrow: horizontal scrolling by ${overhang} px`)
+  await page.setViewportSize({ width: 1280, height: 860 })
+  return faults
 }
 
 /** Checks names of controls, landmarks, contrast and more with axe. */

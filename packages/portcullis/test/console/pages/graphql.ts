@@ -5,9 +5,11 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { Page } from 'playwright-core'
 import { openConsole } from '../../../src/console/console.ts'
+import { editorOf, fillEditor, readEditor } from '../../support/editor.ts'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
+import { findFaultsOfState } from './accessibility.ts'
 import type { RunSuite } from './suite.ts'
-import { removeStatusErrors } from './try-steps.ts'
+import { inventEmail, removeStatusErrors } from './try-steps.ts'
 
 async function runAudits(page: Page, url?: string): Promise<void> {
   if (url !== undefined) await page.getByLabel('Server URL').fill(url)
@@ -207,5 +209,90 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     // The console was down for a while, and then did not know the run.
     const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 404|MIME type/
     for (const browserError of watcher.browserErrors.splice(0)) assert.match(browserError, isWanted)
+  })
+
+  await t.test('a query is completed from the schema, sent, and kept in the history', async () => {
+    await switchTo(page, '/graphql-audits?view=query')
+    const query = editorOf(page, 'GraphQL query')
+    const introspected = page.getByRole('tab', { name: 'Schema' })
+    await introspected.click()
+    await page.getByRole('button', { name: 'Castle', exact: true }).waitFor()
+    await fillEditor(query, 'query Castles($country: String) { ')
+    await page.keyboard.type('cast')
+    await page.getByRole('option', { name: /^castles/ }).click()
+    await page.keyboard.insertText('(country: $country) { name } }')
+    await fillEditor(editorOf(page, 'Variables as JSON'), '{ "country": "Wales" }')
+    await page.getByRole('tab', { name: 'Headers' }).click()
+    await page.getByLabel('Request headers').fill('Authorization: Bearer very-secret\nX-Team: red')
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('Status 401').waitFor()
+    await page.getByLabel('Request headers').fill('X-Team: red')
+    await query.press('ControlOrMeta+Enter')
+    await page.getByText('Status 200').waitFor()
+    await page.getByLabel('Response body').getByText('"name"').first().waitFor()
+    await page.getByLabel('Rate limit headers').getByText('ratelimit-remaining').waitFor()
+
+    const text = await readEditor(query)
+    await fillEditor(query, '{ hello }')
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByRole('button', { name: /query Castles/ }).click()
+    assert.equal(await readEditor(query), text)
+    const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }))
+    assert.match(stored, /query Castles/)
+    assert.doesNotMatch(stored, /very-secret/)
+  })
+
+  await t.test(
+    'a query is validated against the schema, and wrong variables are explained',
+    async () => {
+      await switchTo(page, '/graphql-audits?view=query')
+      const query = editorOf(page, 'GraphQL query')
+      await fillEditor(query, '{ nonsense }')
+      await query.locator('.cm-lintRange-error').waitFor()
+      await page.getByRole('tab', { name: 'Variables' }).click()
+      await fillEditor(editorOf(page, 'Variables as JSON'), '[1]')
+      await page.getByRole('button', { name: 'Send', exact: true }).click()
+      await page.getByText('The variables must be a JSON object').waitFor()
+    },
+  )
+
+  await t.test('a query is sent as a chosen user, whose activity shows it', async () => {
+    const email = inventEmail('queried')
+    const created = await page.request.post(`${world.consoleUrl}/api/users`, {
+      headers: { 'x-portcullis-console': '1' },
+      data: { email, email_confirm: true },
+    })
+    const { id } = await created.json()
+    await switchTo(page, '/graphql-audits?view=query')
+    await fillEditor(editorOf(page, 'GraphQL query'), '{ me { email } }')
+    await page.getByRole('tab', { name: 'Variables' }).click()
+    await fillEditor(editorOf(page, 'Variables as JSON'), '{}')
+    await page.getByLabel('As this user').fill(email)
+    await page.getByRole('list', { name: 'Matching users' }).getByText(email).click()
+    const answered = page.waitForResponse(/\/api\/graphql\/query$/)
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByLabel('Response body').getByText(`"email": "${email}"`).waitFor()
+    assert.doesNotMatch(await (await answered).text(), /eyJ/, 'the token stays on the server')
+    assert.deepEqual(await findFaultsOfState(page), [])
+    await page.getByRole('button', { name: 'Send anonymously' }).click()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByLabel('Response body').getByText('"me": null').waitFor()
+    const audit = await page.request.get(`${world.consoleUrl}/api/users/${id}/audit`, {
+      headers: { 'x-portcullis-console': '1' },
+    })
+    assert.match(await audit.text(), /token_issued/)
+  })
+
+  await t.test('the schema is documented, with links between its types', async () => {
+    await switchTo(page, '/graphql-audits?view=query')
+    await page.getByRole('tab', { name: 'Schema' }).click()
+    await page.getByLabel('Search types and fields').fill('built')
+    await page.getByRole('button', { name: 'Query', exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Castle', exact: true }).click()
+    await page.getByText('The year in which construction began.').waitFor()
+    await page.getByRole('button', { name: 'All types' }).click()
+    await page.getByRole('button', { name: 'Query', exact: true }).click()
+    await page.getByText('A greeting for any caller').waitFor()
+    assert.deepEqual(await findFaultsOfState(page), [])
   })
 }

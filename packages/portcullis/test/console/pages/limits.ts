@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
+import { editorOf, fillEditor, readEditor } from '../../support/editor.ts'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
+import { findFaultsOfState } from './accessibility.ts'
 import type { RunSuite } from './suite.ts'
 
 /** A separate file, so that other suites find the rules they expect. */
@@ -22,6 +24,20 @@ descriptors:
           requests_per_unit: 20
 `
 
+const policyTests = `domain: limits-page
+tests:
+  - name: a user gets seven calls a day
+    steps:
+      - request: { descriptors: [{ user: ada }] }
+        times: 7
+        expect: ok
+  - name: an eighth call is allowed
+    steps:
+      - request: { descriptors: [{ user: ada }] }
+        times: 8
+        expect: ok
+`
+
 /** On a busy machine the console may stop waiting before the service has loaded the rules. */
 const saved = /Saved( and in force)?\./
 
@@ -38,10 +54,10 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     await page.getByLabel('Domain').fill('limits-page')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByText(`${file} was created. The service has loaded the file.`).waitFor()
-    assert.match(await textOf(page).inputValue(), /^domain: "limits-page"/)
-    await textOf(page).fill(rules)
+    assert.match(await readEditor(textOf(page)), /^domain: "limits-page"/)
+    await fillEditor(textOf(page), rules)
     await page.getByText('No errors').waitFor()
-    await page.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(page)
     await page.getByText(saved).waitFor()
     assert.equal(readFileSync(path, 'utf8'), rules)
   })
@@ -153,45 +169,139 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       await switchTo(page, '/limits')
       await domainRows(page).getByRole('link', { name: 'Edit user' }).click()
       const text = textOf(page)
-      await text.fill(rules.replace('unit: day', 'unit: days'))
+      await fillEditor(text, rules.replace('unit: day', 'unit: days'))
       await page.getByText("Invalid rate limit unit 'days'").waitFor()
-      const save = page.getByRole('button', { name: 'Save' })
+      await text.locator('.cm-lintRange-error', { hasText: 'days' }).waitFor()
+      assert.equal(await text.getAttribute('aria-invalid'), 'true')
+      const save = page.getByRole('button', { name: 'Review and save' })
       assert.equal(await save.isDisabled(), true)
       await page.getByRole('button', { name: 'Line 5, column 13' }).click()
-      assert.equal(await text.evaluate(cursorOf), rules.indexOf('day'))
+      await page.keyboard.insertText('2 ')
+      assert.equal((await readEditor(text)).split('\n')[4], '      unit: 2 days')
 
-      await text.fill(rules.replace('requests_per_unit: 2\n', 'requests_per_unit: 7\n'))
+      await fillEditor(text, rules.replace('requests_per_unit: 2\n', 'requests_per_unit: 7\n'))
       await page.getByText('No errors').waitFor()
-      await save.click()
+      await reviewAndSave(page)
       await page.getByText(saved).waitFor()
       await page.getByRole('link', { name: 'Rules in force' }).click()
       await domainRows(page).getByText('7 per day').waitFor()
     },
   )
 
+  await t.test(
+    'keys and values are completed from the schema, and keys are explained',
+    async () => {
+      await switchTo(page, `/limits?view=files&file=${file}`)
+      const text = textOf(page)
+      await fillEditor(text, 'domain: limits-page\ndescriptors:\n  - key: user\n    ')
+      await page.keyboard.type('rate')
+      await page.getByRole('option', { name: /^rate_limit/ }).waitFor()
+      await page.keyboard.press('Enter')
+      await page.keyboard.type('un')
+      await page.getByRole('option', { name: /^unit_multiplier/ }).waitFor()
+      await page.locator('.cm-completionLabel', { hasText: /^unit$/ }).click()
+      await page.keyboard.type('m')
+      await page.getByRole('option', { name: 'minute', exact: true }).waitFor()
+      await page.getByRole('option', { name: 'month', exact: true }).waitFor()
+      await page.getByRole('option', { name: 'minute', exact: true }).click()
+      assert.equal(
+        (await readEditor(text)).split('\n').slice(3).join('\n'),
+        '    rate_limit:\n      unit: minute',
+      )
+      await text.getByText('rate_limit').hover()
+      await page.getByText('The number of hits that are allowed in a time window.').waitFor()
+      await page.getByRole('button', { name: 'Discard' }).click()
+    },
+  )
+
+  await t.test(
+    'the dialog before saving shows the changes and replays the latest requests',
+    async () => {
+      const decide = () =>
+        fetch(`${world.baseUrls.ratelimit}/json`, {
+          method: 'POST',
+          body: JSON.stringify({
+            domain: 'limits-page',
+            descriptors: [{ entries: [{ key: 'user', value: 'replayed' }] }],
+          }),
+        })
+      for (let call = 0; call < 3; call += 1) await decide()
+      await switchTo(page, `/limits?view=files&file=${file}`)
+      await textOf(page).waitFor()
+      const text = await readEditor(textOf(page))
+      await fillEditor(textOf(page), text.replace('requests_per_unit: 7', 'requests_per_unit: 2'))
+      await page.getByText('No errors').waitFor()
+      await page.keyboard.press('Control+s')
+      const dialog = page.getByRole('dialog', { name: `Save ${file}?` })
+      await dialog.getByText('1 request would be decided differently.').waitFor()
+      const row = dialog.getByRole('row').filter({ hasText: 'Refused' }).first()
+      assert.match(
+        (await row.textContent()) ?? '',
+        /limits-page user=replayed.*Allowed7 per day.*Refused2 per day.*1$/s,
+      )
+      await dialog.locator('.cm-deletedChunk', { hasText: 'requests_per_unit: 7' }).waitFor()
+      assert.deepEqual(await findFaultsOfState(page), [])
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('button', { name: 'Discard' }).click()
+      assert.equal(await readEditor(textOf(page)), text)
+    },
+  )
+
+  await t.test('policy tests are written, run against the draft, and explained', async () => {
+    const testFile = 'limits-page.test.yaml'
+    await page.getByRole('button', { name: 'New file' }).click()
+    await page.getByLabel('File name').fill('limits-page.test')
+    await page.getByLabel('Domain').fill('limits-page')
+    await page.getByRole('button', { name: 'Create' }).click()
+    const tests = editorOf(page, `Content of ${testFile}`)
+    await fillEditor(tests, policyTests)
+    await page.getByText('No errors').waitFor()
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('1 of 2 tests failed.').waitFor()
+    await page.getByText('Line 12: expected ok, got over_limit').waitFor()
+    await page.getByText('rule limits-page.user at').waitFor()
+    assert.deepEqual(await findFaultsOfState(page), [])
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('Saved. The service does not load policy tests.').waitFor()
+
+    // A draft of the rules makes the tests pass, before it is saved.
+    await switchTo(page, `/limits?view=files&file=${file}`)
+    await textOf(page).waitFor()
+    const text = await readEditor(textOf(page))
+    await fillEditor(textOf(page), text.replace('requests_per_unit: 7', 'requests_per_unit: 8'))
+    await page.getByRole('button', { name: 'Run tests' }).click()
+    await page.getByText('2 tests passed.').waitFor()
+    await page.getByRole('button', { name: 'Discard' }).click()
+
+    await switchTo(page, `/limits?view=files&file=${testFile}`)
+    await page.getByRole('button', { name: `Delete ${testFile}` }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText(`${testFile} was deleted.`).waitFor()
+  })
+
   await t.test('Tab indents, and Escape followed by Tab leaves the editor', async () => {
     await page.goto(`${world.consoleUrl}/limits?view=files&file=${file}&line=3`)
     const text = textOf(page)
-    await text.press('Tab')
-    assert.equal((await text.inputValue()).split('\n')[2], '    - key: user')
-    await text.press('Control+z')
+    await text.locator('.cm-activeLine', { hasText: 'user' }).waitFor()
+    await page.keyboard.press('Tab')
+    assert.equal((await readEditor(text)).split('\n')[2], '    - key: user')
+    await page.keyboard.press('Control+z')
+    assert.equal((await readEditor(text)).split('\n')[2], '  - key: user')
     await page.keyboard.press('Escape')
     await page.keyboard.press('Tab')
-    assert.equal(await text.evaluate((area) => area === document.activeElement), false)
+    assert.equal(await text.evaluate((content) => content.matches(':focus')), false)
   })
 
   await t.test('changes made on disk in the meantime are not overwritten', async () => {
     await switchTo(page, `/limits?view=files&file=${file}`)
-    await textOf(page).fill(`# mine\n${rules}`)
+    await fillEditor(textOf(page), `# mine\n${rules}`)
     writeFileSync(path, `# theirs\n${rules}`)
     await page.getByText('No errors').waitFor()
-    await page.getByRole('button', { name: 'Save' }).click()
+    await reviewAndSave(page)
     await page.getByText('has changed on disk').waitFor()
     assert.match(browserErrors.splice(0).join(), /409/)
     await page.getByRole('button', { name: 'Discard changes and reload' }).click()
-    await page.waitForFunction(() =>
-      document.querySelector('textarea')?.value.startsWith('# theirs'),
-    )
+    await textOf(page).getByText('# theirs').waitFor()
   })
 
   await t.test('it fits a narrow window, and a file can be deleted there', async () => {
@@ -220,7 +330,15 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
 }
 
 function textOf(page: Page): Locator {
-  return page.getByRole('textbox', { name: `Content of ${file}` })
+  return editorOf(page, `Content of ${file}`)
+}
+
+/** Confirms the dialog with the changes. */
+async function reviewAndSave(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Review and save' }).click()
+  const dialog = page.getByRole('dialog', { name: `Save ${file}?` })
+  await dialog.getByText('Replaying the latest requests…').waitFor({ state: 'detached' })
+  await dialog.getByRole('button', { name: 'Save' }).click()
 }
 
 function domainRows(page: Page): Locator {
@@ -240,10 +358,6 @@ function columnsOf(row: Element): readonly string[] {
     const digits = cell.matches('.number') ? getComputedStyle(cell).fontVariantNumeric : ''
     return `${left} ${digits}`
   })
-}
-
-function cursorOf(area: Element): number {
-  return area instanceof HTMLTextAreaElement ? area.selectionStart : -1
 }
 
 function overflow(): number {

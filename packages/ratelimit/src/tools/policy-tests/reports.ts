@@ -158,7 +158,7 @@ function toXml(text: string): string {
 }
 
 /** Describes the response and its reasons. */
-function toOutcomeLines(failure: Failure): string[] {
+export function toOutcomeLines(failure: Failure): string[] {
   const { call, times, nowMs, request, outcomes } = failure
   const which = times === 1 ? '' : `call ${call} of ${times}, `
   return [
@@ -195,7 +195,7 @@ function toReason(status: DescriptorStatus, explanation: Explanation): string {
 }
 
 /** `expected ok, got over_limit`, with the field and the descriptor if they are not obvious. */
-function toMismatchText({ mismatches, request }: Failure, index: number): string {
+export function toMismatchText({ mismatches, request }: Failure, index: number): string {
   const mismatch = mismatches[index]
   if (mismatch === undefined) return ''
   const { field, descriptor, expected, actual } = mismatch

@@ -2,6 +2,7 @@ import type { RateLimitRequest } from '../../engine.ts'
 
 /** A request of a log, with the time at which it was made. */
 export interface RecordedRequest extends RateLimitRequest {
+  /** Milliseconds since the epoch. */
   readonly timeMs: number
 }
 

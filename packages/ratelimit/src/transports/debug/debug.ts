@@ -23,6 +23,8 @@ import { type Listing, streamLines } from './stream-lines.ts'
 export interface DebugContents {
   /** The lines of `/rlconfig`, without line breaks. */
   readonly ruleLines: () => Listing<string>['items']
+  /** The lines of `/decisions`; undefined if no decisions are recorded. */
+  readonly decisionLines?: (() => Listing<string>['items']) | undefined
   readonly statistics: { lines(extraTags: readonly Tag[]): Listing<Statistic>['items'] }
   /** Tags that are added to the names of all statistics. */
   readonly extraTags?: readonly Tag[]
@@ -44,6 +46,8 @@ export interface DebugPagesSettings extends Pick<DebugSettings, 'host' | 'port' 
   readonly endpoints: readonly DebugEndpoint[]
   readonly log: Log
 }
+
+export const decisionsPath = '/decisions'
 
 type Statistic = readonly [name: string, value: number]
 
@@ -103,6 +107,7 @@ function toRoutes(endpoints: readonly DebugEndpoint[]): HttpServiceSettings {
 /** Sorted by path. */
 export function createDebugEndpoints({
   ruleLines,
+  decisionLines,
   statistics,
   extraTags = [],
   processGauges: toGauges = processGauges,
@@ -136,6 +141,15 @@ export function createDebugEndpoints({
       },
     },
   ]
+  if (decisionLines !== undefined) {
+    endpoints.push({
+      path: decisionsPath,
+      help: 'print out the latest requests and their decisions as JSON lines',
+      // Requests contain values such as user ids and addresses.
+      isGuarded: true,
+      handle: (_request, response) => stream(response, { items: decisionLines(), toLine: String }),
+    })
+  }
   return endpoints.sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 

@@ -265,6 +265,18 @@ test('profiles are available from this machine, or with the token', async (t) =>
   }
 })
 
+test('recorded decisions are listed on this machine, or with the token, and not for websites', async (t) => {
+  const { url } = await openExample(t, { token: 'secret-token', decisionLines: () => ['{}'] })
+  const read = async (headers: Record<string, string> = {}) => {
+    const response = await fetch(`${url}/decisions`, { headers })
+    return [response.status, (await response.text()).slice(0, 3)]
+  }
+  assert.deepEqual(await read(), [200, '{}\n'])
+  const foreign = { origin: 'https://evil.example' }
+  assert.equal((await read(foreign))[0], 403)
+  assert.equal((await read({ ...foreign, authorization: 'Bearer secret-token' }))[0], 200)
+})
+
 test('a listener that other machines can reach causes one warning, unless there is a token', async (t) => {
   const { port, lines } = await openExample(t, { host: '0.0.0.0' })
   assert.equal(await getStatus('127.0.0.1', port, { authorization: 'Bearer undefined' }), 200)

@@ -5,6 +5,7 @@ import { toAdminEntry } from '../../audit/audit.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { readSessionId } from '../../sessions/endpoints.ts'
 import { closeSession, revokeAllSessions } from '../../sessions/session-list.ts'
+import { issueUserToken } from '../user-token.ts'
 import { findSessionsOf } from '../users.ts'
 import { readUserId } from './users.ts'
 
@@ -35,6 +36,21 @@ export const adminEndSession = defineEndpoint({
       ip: client.ip,
     })
     return noContent
+  },
+})
+
+export const adminIssueUserToken = defineEndpoint({
+  method: 'POST',
+  path: '/admin/users/:user_id/token',
+  summary: 'Issues an access token of a user, to call other servers as this user',
+  allowed: 'admin',
+  success: {
+    status: 200,
+    description:
+      'access_token, which is valid for at most 5 minutes and has no session, token_type, expires_in and expires_at',
+  },
+  async handle({ params, adminRole, client }, services) {
+    return json(await issueUserToken(services, { userId: readUserId(params), adminRole, client }))
   },
 })
 

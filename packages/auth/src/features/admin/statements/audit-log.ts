@@ -37,6 +37,14 @@ export const exactlyMatched = 1_000
 
 export const auditTable = '{ns}.audit_log_entries'
 const table = auditTable
+
+/** For actions that change nothing else in the database. */
+export const writeAuditEntry = statement(
+  'write_audit_entry',
+  ['id', 'payload', 'ip', 'now'],
+  `insert into ${table} (id, payload, ip_address, created_at) values ($1, $2, $3, $4)`,
+)
+
 const columns = 'id, payload, ip_address, created_at'
 const order = 'created_at desc, id desc'
 /** Selects the entries before the time $3 and the ID $4. `infinity` selects all. */

@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { Field } from '../../components/field.tsx'
 import { Notice } from '../../components/states.tsx'
+import { isLimitHeader, toPretty, toStatusTone } from '../../graphql-answer.ts'
 import { loggedFetch } from './call-log-card.tsx'
 
 interface Answer {
@@ -16,7 +17,6 @@ interface Answer {
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
-const limitHeader = /^(?:x-ratelimit-|ratelimit-|retry-after$)/
 const manyTimes = 30
 
 interface GraphqlCardProps {
@@ -101,15 +101,7 @@ async function send(query: string, token: string | undefined): Promise<Answer> {
     isAnonymous: token === undefined,
     status: response.status,
     text: toPretty(await response.text()),
-    headers: [...response.headers].filter(([name]) => limitHeader.test(name)),
-  }
-}
-
-function toPretty(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), undefined, 2)
-  } catch {
-    return text
+    headers: [...response.headers].filter(isLimitHeader),
   }
 }
 
@@ -121,7 +113,11 @@ function Statuses({ statuses }: { readonly statuses: readonly number[] }): JSX.E
       <div class="try-statuses" aria-hidden="true">
         {statuses.map((status, index) => (
           // Items are only appended, so the index is a stable key.
-          <span key={index} class={`tone-${toTone(status)}`} title={`${index + 1}: ${status}`} />
+          <span
+            key={index}
+            class={`tone-${toStatusTone(status)}`}
+            title={`${index + 1}: ${status}`}
+          />
         ))}
       </div>
       <p class="small">
@@ -140,7 +136,7 @@ function AnswerView({
   return (
     <div class="stack tight">
       <div class="row tight">
-        <Badge tone={toTone(status)}>{status}</Badge>
+        <Badge tone={toStatusTone(status)}>{status}</Badge>
         {headers.map(([name, value]) => (
           <span key={name} class="try-header mono">
             {name}: <strong>{value}</strong>
@@ -150,9 +146,4 @@ function AnswerView({
       <pre class="code-block try-answer">{text}</pre>
     </div>
   )
-}
-
-function toTone(status: number): 'ok' | 'warn' | 'danger' {
-  if (status >= 500) return 'danger'
-  return status >= 400 ? 'warn' : 'ok'
 }

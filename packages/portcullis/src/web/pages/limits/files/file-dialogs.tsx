@@ -3,6 +3,7 @@ import type { LoadReport, SavedFile } from '../../../../console/routes/limits.ts
 import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
+import { isTestFile } from './file-kind.ts'
 import { dropDraft, toFilePath } from './use-rule-file.ts'
 
 interface NewFileDialogProps {
@@ -14,12 +15,17 @@ export function NewFileDialog({ onCreated, onClose }: NewFileDialogProps): JSX.E
   const create = async (form: FormData) => {
     const typed = String(form.get('name')).trim()
     const name = typed.endsWith('.yaml') ? typed : `${typed}.yaml`
-    const body = { text: toStarterText(String(form.get('domain')).trim()), version: null }
+    const domain = JSON.stringify(String(form.get('domain')).trim())
+    const text = isTestFile(name) ? toStarterTests(domain) : toStarterRules(domain)
+    const body = { text, version: null }
     onCreated(await callApi<SavedFile>(toFilePath(name), { method: 'PUT', body }))
   }
   return (
     <FormDialog title="New rule file" action="Create" onSubmit={create} onClose={onClose}>
-      <Field label="File name" hint="For example checkout.yaml.">
+      <Field
+        label="File name"
+        hint="For example checkout.yaml, or checkout.test.yaml for policy tests."
+      >
         <input class="input mono" name="name" required autocomplete="off" />
       </Field>
       <Field
@@ -33,13 +39,26 @@ export function NewFileDialog({ onCreated, onClose }: NewFileDialogProps): JSX.E
 }
 
 /** The initial content: one limit per address. */
-function toStarterText(domain: string): string {
-  return `domain: ${JSON.stringify(domain)}
+function toStarterRules(domain: string): string {
+  return `domain: ${domain}
 descriptors:
   - key: remote_address
     rate_limit:
       unit: minute
       requests_per_unit: 100
+`
+}
+
+function toStarterTests(domain: string): string {
+  return `domain: ${domain}
+tests:
+  - name: an address may call a hundred times a minute
+    steps:
+      - request: { descriptors: [{ remote_address: 192.0.2.1 }] }
+        times: 100
+        expect: ok
+      - request: { descriptors: [{ remote_address: 192.0.2.1 }] }
+        expect: over_limit
 `
 }
 
@@ -66,7 +85,11 @@ export function DeleteFileDialog(props: DeleteFileDialogProps): JSX.Element {
       onSubmit={remove}
       onClose={onClose}
     >
-      <p>Its rules stop applying at once. Requests that no other rule limits are then allowed.</p>
+      <p>
+        {isTestFile(name)
+          ? 'The tests are deleted. The rules do not change.'
+          : 'Its rules stop applying at once. Requests that no other rule limits are then allowed.'}
+      </p>
     </FormDialog>
   )
 }

@@ -69,6 +69,6 @@ export function FilesView(): JSX.Element {
 }
 
 function notify(done: string, { state, message }: LoadReport): void {
-  if (state === 'loaded') showSuccess(`${done} ${message}`)
+  if (state === 'loaded' || state === 'stored') showSuccess(`${done} ${message}`)
   else showFailure(new Error(`${done} ${message}`))
 }

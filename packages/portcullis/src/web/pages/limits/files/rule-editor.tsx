@@ -1,16 +1,21 @@
 import type { JSX } from 'preact'
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { CheckedFile, LoadReport } from '../../../../console/routes/limits.ts'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { CheckedFile, LoadReport, TextFinding } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
+import { CodeEditor, type Jump, type Marker } from '../../../components/editor/code-editor.tsx'
 import { Failure, Loading, Notice } from '../../../components/states.tsx'
+import { showFailure } from '../../../components/toasts.tsx'
 import { noteStepDone } from '../../../session.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { CodeArea, type Jump } from './code-area.tsx'
 import { DeleteFileDialog } from './file-dialogs.tsx'
+import { isTestFile, toLanguage } from './file-kind.ts'
 import { Findings } from './findings.tsx'
+import { ReviewDialog } from './review-dialog.tsx'
+import { TestResults } from './test-results.tsx'
+import { usePolicyTests } from './use-policy-tests.ts'
 import { dropDraft, type EditedFile, toFilePath, useRuleFile } from './use-rule-file.ts'
 
 interface RuleEditorProps {
@@ -47,6 +52,9 @@ function Editor(props: EditorProps): JSX.Element {
   const file = useRuleFile(opened)
   const [jump, setJump] = useState(toJump(line))
   const [isDeleting, setDeleting] = useState(false)
+  const [isReviewing, setReviewing] = useState(false)
+  const tests = usePolicyTests(name, file.text)
+  const markers = useMemo(() => toMarkers(file.findings, name), [file.findings, name])
   const lastLine = useRef(line)
   // A layout effect, so that the next key press goes to the chosen line.
   useLayoutEffect(() => {
@@ -57,6 +65,12 @@ function Editor(props: EditorProps): JSX.Element {
     if (!(await file.save())) return
     noteStepDone('/limits')
     onSaved()
+  }
+  const review = () => {
+    if (!file.canSave) return
+    // Policy tests change no decision.
+    if (isTestFile(name)) void save()
+    else setReviewing(true)
   }
   return (
     <Card
@@ -79,26 +93,46 @@ function Editor(props: EditorProps): JSX.Element {
               Discard
             </Button>
           )}
-          <Button kind="primary" size="small" isDisabled={!file.canSave} onClick={save}>
-            Save
+          <Button size="small" icon="check" onClick={tests.start}>
+            Run tests
+          </Button>
+          <Button kind="primary" size="small" isDisabled={!file.canSave} onClick={review}>
+            {isTestFile(name) ? 'Save' : 'Review and save'}
           </Button>
         </>
       }
     >
       <Outcome file={file} onReopen={onReopen} />
-      <CodeArea
+      <CodeEditor
+        class="limits-code"
         label={`Content of ${name}`}
         text={file.text}
-        findings={file.findings.filter((finding) => finding.file === name)}
+        load={toLanguage(name)}
+        markers={markers}
         jump={jump}
         onText={file.setText}
-        onSave={save}
+        onSave={review}
+        onRun={() => void tests.start().catch(showFailure)}
       />
+      <p class="muted small limits-code-hint">
+        Ctrl+Space completes. Tab indents; press Escape, then Tab, to leave the editor. Ctrl+S
+        saves, Ctrl+Enter runs the tests.
+      </p>
       {file.findings.length > 0 && (
         <Findings
           file={name}
           findings={file.findings}
           onPick={({ line: at = 1, column = 1 }) => setJump({ line: at, column })}
+        />
+      )}
+      {tests.run !== undefined && <TestResults run={tests.run} />}
+      {isReviewing && (
+        <ReviewDialog
+          name={name}
+          before={file.savedText}
+          after={file.text}
+          onSave={save}
+          onClose={() => setReviewing(false)}
         />
       )}
       {isDeleting && (
@@ -111,6 +145,17 @@ function Editor(props: EditorProps): JSX.Element {
       )}
     </Card>
   )
+}
+
+function toMarkers(findings: readonly TextFinding[], name: string): Marker[] {
+  return findings
+    .filter(({ file }) => file === name)
+    .map(({ severity, line = 1, column = 1, message, hint }) => ({
+      severity: severity === 'fault' ? 'error' : 'warning',
+      line,
+      column,
+      message: hint === undefined ? message : `${message} (${hint})`,
+    }))
 }
 
 function toJump(line: number | undefined): Jump | undefined {
@@ -138,11 +183,12 @@ function toCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
-const loadTones = { loaded: 'ok', refused: 'danger', unseen: 'warn' } as const
+const loadTones = { loaded: 'ok', refused: 'danger', unseen: 'warn', stored: 'ok' } as const
 const loadTitles = {
   loaded: 'Saved and in force.',
   refused: 'Saved, but not in force.',
   unseen: 'Saved.',
+  stored: 'Saved.',
 }
 
 /** The result of the last save. */

@@ -10,6 +10,8 @@ import { ApiError, callApi, toMessage } from '../../../api.ts'
 /** A rule file in the editor. */
 export interface EditedFile {
   readonly text: string
+  /** The text on disk. */
+  readonly savedText: string
   /** The version that the text is based on. */
   readonly version: string
   readonly isChanged: boolean
@@ -113,6 +115,7 @@ export function useRuleFile(file: CheckedFile): EditedFile {
 
   return {
     text,
+    savedText: saved.text,
     version,
     isChanged,
     findings: checked.findings,

@@ -1,0 +1,47 @@
+import { checkRules, compareRules, type RuleComparison } from '@portcullis/ratelimit/rules'
+import { ConsoleError } from '../errors.ts'
+import { readRecordedRequests } from './recorded-requests.ts'
+import { readDirectory } from './rule-book.ts'
+import { withText } from './rule-files.ts'
+
+/** What the recorded requests would be decided differently with a draft. */
+export interface DraftReview {
+  /** Undefined if they could not be replayed. */
+  readonly comparison: RuleComparison | undefined
+  /** Why they could not be replayed. */
+  readonly reason: string | undefined
+}
+
+/** Replays the recorded requests with the rules on disk and with the draft. @throws {ConsoleError} */
+export async function reviewDraft(
+  { directory, debugUrl }: { readonly directory: string; readonly debugUrl: string },
+  { name, text }: { readonly name: string; readonly text: string },
+): Promise<DraftReview> {
+  const content = await readDirectory(directory)
+  const before = checkRules(content)
+  const after = checkRules(withText(content, name, text))
+  const fault = after.findings.find(({ severity }) => severity === 'fault')
+  if (fault !== undefined) {
+    return unavailable(`The rules with this draft contain an error: ${fault.message}.`)
+  }
+  if (before.findings.some(({ severity }) => severity === 'fault')) {
+    return unavailable(
+      'The rule files on disk contain an error, so the rules that the service uses are unknown.',
+    )
+  }
+  try {
+    const requests = await readRecordedRequests(debugUrl)
+    if (typeof requests === 'string') return unavailable(requests)
+    return {
+      comparison: await compareRules(before.rules, after.rules, requests),
+      reason: undefined,
+    }
+  } catch (error) {
+    if (error instanceof ConsoleError) return unavailable(error.message)
+    throw error
+  }
+}
+
+function unavailable(reason: string): DraftReview {
+  return { comparison: undefined, reason }
+}
