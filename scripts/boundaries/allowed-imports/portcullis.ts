@@ -6,10 +6,15 @@ const reason = '@portcullis/service-kit/reason'
 export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
   'commands/': {
-    inside: 'up/ completion/** console/console.ts console/health/ find-program.ts',
+    inside: 'commands/users/ up/ completion/** console/console.ts console/health/ find-program.ts',
     outside: `
-      @portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)`,
+      @portcullis/service-kit node:crypto node:fs node:path node:process node:stream node:url node:util process.env
+      import(…)`,
     types: 'console/',
+  },
+  'commands/users/': {
+    inside: 'commands/ up/ up/parts/ completion/** console/health/',
+    outside: '@portcullis/service-kit node:path node:util',
   },
   'completion/**': {
     outside: '@portcullis/service-kit',

@@ -8,6 +8,8 @@ export function createCommands(version: string): LoadCommands {
     auth: () => createHandOver('auth'),
     ratelimit: () => createHandOver('ratelimit'),
     graphql: () => createHandOver('graphql'),
+    users: async () => (await import('./users/command.ts')).users,
+    token: async () => (await import('./token.ts')).token,
     console: async () => (await import('./console.ts')).createConsoleCommand(version),
     completion: async () => (await import('./completion.ts')).createCompletion(commands),
   }
