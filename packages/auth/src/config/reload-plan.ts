@@ -65,6 +65,8 @@ export function planReload(
   }
 }
 
+const restartNames: ReadonlySet<string> = new Set([...restartVariables].map(({ name }) => name))
+
 function withRunningParts(running: Config, next: Config): Config {
   const { host, port, maxRequestDurationMs, drainTimeoutMs } = running.api
   const { serviceUrl, service, serviceTimeoutMs } = running.limits
@@ -79,6 +81,9 @@ function withRunningParts(running: Config, next: Config): Config {
     reloading: running.reloading,
     api: { ...next.api, host, port, maxRequestDurationMs, drainTimeoutMs },
     limits: { ...next.limits, serviceUrl, service, serviceTimeoutMs },
+    effective: next.effective.map((setting, index) =>
+      restartNames.has(setting.name) ? (running.effective[index] ?? setting) : setting,
+    ),
   }
 }
 

@@ -14,6 +14,7 @@ import {
   adminListSessions,
   adminRevokeAllSessions,
 } from './admin/endpoints/sessions.ts'
+import { adminMailTemplates, adminSettings, adminTestMail } from './admin/endpoints/settings.ts'
 import {
   adminCreateUser,
   adminCreateUserWithId,
@@ -140,6 +141,9 @@ const table: readonly Endpoint[] = [
   adminAudit,
   adminSignIns,
   adminSignInFailures,
+  adminSettings,
+  adminMailTemplates,
+  adminTestMail,
   jwks,
   openIdConfiguration,
 ]

@@ -34,7 +34,7 @@ function readNamed(path: string): DataFolder {
   )
 }
 
-/** In a shared folder such as /tmp, another user could place a file with secrets of their own. */
+/** In a shared folder such as /tmp, another user could place such a file. */
 function readOwnSecrets(folder: string): Secrets | undefined {
   try {
     return parseSecrets(readPrivateFile(join(folder, secretsFile)) ?? '')

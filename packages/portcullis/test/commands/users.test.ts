@@ -68,7 +68,7 @@ describe('portcullis users', { timeout: 600_000 }, () => {
     )
     const some = await inFolder('find', 'grace', '--json')
     assert.equal(JSON.parse(some.stdout).email, 'grace@users.example')
-    const none = await inFolder('find', 'nobody-of-this-name')
+    const none = await inFolder('find', 'no-such-name')
     assert.deepEqual([none.code, none.stdout, none.stderr], [0, '', 'No users match.\n'])
   })
 

@@ -114,6 +114,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       ruleLines: () => rules.current?.describe() ?? [],
       statistics,
       extraTags: toExtraTags(config.stats.extraTags),
+      settings: config.effective,
       log,
     },
     lifecycle,

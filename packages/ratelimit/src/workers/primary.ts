@@ -94,6 +94,7 @@ async function openDebug(
     ruleLines: () => [],
     statistics,
     extraTags: toExtraTags(config.stats.extraTags),
+    settings: config.effective,
     processGauges: toProcessGauges,
     log,
   })
