@@ -3,6 +3,7 @@ import type { TestWorld } from '../test/support/world.ts'
 import { showLimits, showRuleFiles } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
+import { showSettings } from './settings-scenes.ts'
 import { showTry } from './try-scene.ts'
 import {
   prepareOneUser,
@@ -62,7 +63,13 @@ export const scenes: Readonly<Record<string, Prepare>> = {
     await page.getByRole('link', { name: 'Open report' }).waitFor()
   },
   try: showTry,
+  settings: showSettings('Auth', 'AUTH_SITE_URL'),
+  'settings-ratelimit': showSettings('Rate limits', 'BACKEND_TYPE'),
+  'settings-graphql': showSettings('GraphQL API', '--graphql-port'),
+  'settings-providers': showSettings('Providers', 'github'),
+  'settings-templates': showSettings('Email templates', 'Confirm Your Signup'),
   'users-unreachable': showUnreachable('/users'),
   'limits-unreachable': showUnreachable('/limits'),
+  'settings-unreachable': showUnreachable('/settings'),
   'graphql-unreachable': showUnreachable('/graphql-audits'),
 }

@@ -31,6 +31,7 @@ export const portcullis: PackageTable = {
   'up/parts/': {
     inside: 'up/ api/ mailbox/ console/console.ts console/health/',
     outside: 'node:crypto node:events node:http node:net node:path',
+    types: '@portcullis/service-kit',
   },
 
   'api/': {
@@ -54,7 +55,7 @@ export const portcullis: PackageTable = {
   'console/routes/': {
     inside: 'console/overview/ console/limits/ console/health/ console/ mailbox/',
     outside: '@portcullis/graphql-over-http node:crypto node:fs node:path node:url import(…)',
-    types: 'fastify',
+    types: 'fastify @portcullis/service-kit',
   },
   'console/overview/': { inside: 'console/health/ console/', outside: `${reason} node:timers` },
   'console/limits/': {
@@ -66,7 +67,7 @@ export const portcullis: PackageTable = {
   'console/': {
     outside: `
       ${reason} node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
-    types: 'fastify mailbox/',
+    types: 'fastify mailbox/ @portcullis/service-kit',
   },
 
   'web/': {

@@ -8,6 +8,8 @@ import { isHostName } from '../up/addresses.ts'
 export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
 
 export const keyVariable = 'PORTCULLIS_AUTH_KEY'
+/** DEBUG_TOKEN of a rate limit service on another machine. */
+export const debugTokenVariable = 'PORTCULLIS_DEBUG_TOKEN'
 
 /** Every option of `console`. Its help text, its completion and its parser are derived from this table. */
 export const consoleOptions = {
@@ -56,12 +58,18 @@ export function parseConsoleArguments(
   )
   // Keys that are read from a file or pasted often end in a line break.
   const key = (values.get('auth-key')?.at(-1) ?? env[keyVariable])?.trim()
+  const debugToken = env[debugTokenVariable]?.trim()
   const rulesDirectory = values.get('rules')?.at(-1)
   const port = parsePort(values.get('port')?.at(-1) ?? '3000', faults)
   const allowedHosts = values.get('allowed-host') ?? []
   for (const host of allowedHosts) checkHost(host, faults)
   if (rulesDirectory !== undefined) checkDirectory(rulesDirectory, faults)
   if (given.has('auth-url')) checkKey(key, faults)
+  if (debugToken && !/^[\x21-\x7e]+$/.test(debugToken)) {
+    faults.push(
+      `${debugTokenVariable} contains a space, a line break or another invalid character.`,
+    )
+  }
   if (given.has('auth-key') && !given.has('auth-url')) faults.push('--auth-key needs --auth-url.')
   for (const name of ['ratelimit-url', 'rules'] as const) {
     if (given.has(name) && !given.has('ratelimit-debug-url')) {
@@ -83,7 +91,12 @@ export function parseConsoleArguments(
     ...(authUrl !== undefined &&
       key !== undefined && { auth: { url: authUrl, key: async () => key } }),
     ...(debugUrl !== undefined && {
-      ratelimit: { debugUrl, url: urls.get('ratelimit-url'), rulesDirectory },
+      ratelimit: {
+        debugUrl,
+        url: urls.get('ratelimit-url'),
+        rulesDirectory,
+        ...(debugToken && { debugToken }),
+      },
     }),
     ...(graphqlUrl !== undefined && { graphql: { url: graphqlUrl } }),
   }

@@ -46,8 +46,9 @@ test('no declared secret occurs in the settings, in whole or in part', () => {
 })
 
 test('every text whose name suggests a secret is declared as one', () => {
-  /** Names of keys, paths of files, rules for passwords and addresses of hooks. */
-  const harmless = /_KEY_ID$|_FILE$|_CHARACTERS$|_USER_AGENT$|_URI$/
+  /** Names of keys and clients, paths, rules for passwords, addresses and subjects. */
+  const harmless =
+    /_KEY_ID$|_FILE$|_CHARACTERS$|_USER_AGENT$|_UR[IL]$|_SUBJECTS_|_CLIENT_IDS?$|_ISSUERS$/
   const texts = variables.filter(({ type }) => ['string', 'list', 'map'].includes(type.name))
   const suspicious = texts.filter(
     ({ name }) => /SECRET|PASS|TOKEN|KEY|SERVICE_HEADERS$/.test(name) && !harmless.test(name),

@@ -4,6 +4,7 @@ import { toAllowedHosts, toLocalHost } from '../addresses.ts'
 import { toRulesDirectory } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
 import { createAdminKeys, toAuditHeaders } from '../secrets.ts'
+import { listApiSettings } from './graphql.ts'
 
 export const startConsole: StartPart = async (context) => {
   const { host, allowedHosts, ports, secrets, version, folder, has, mailbox } = context
@@ -30,6 +31,7 @@ export const startConsole: StartPart = async (context) => {
         url: `${at(ports.graphql)}/graphql`,
         auditHeaders: toAuditHeaders(secrets),
         startedAt: processStartedAt,
+        settings: listApiSettings(context),
       },
     }),
   })

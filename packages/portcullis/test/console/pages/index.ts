@@ -3,6 +3,7 @@ import { testGraphql } from './graphql.ts'
 import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
 import { testOverview } from './overview.ts'
+import { testSettings } from './settings.ts'
 import { testShell } from './shell.ts'
 import type { RunSuite } from './suite.ts'
 import { testTry } from './try.ts'
@@ -20,4 +21,5 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   try: testTry,
   'whole flow': testWholeFlow,
   users: testUsers,
+  settings: testSettings,
 }
