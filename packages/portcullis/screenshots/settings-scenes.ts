@@ -7,5 +7,7 @@ export function showSettings(tab: string, text: string) {
     await page.goto(`${consoleUrl}/settings`)
     await page.getByRole('tab', { name: tab, exact: true }).click()
     await page.getByText(text, { exact: true }).first().waitFor()
+    if (tab !== 'Email templates') return
+    await page.frameLocator('iframe').getByText('Confirm your address').first().waitFor()
   }
 }

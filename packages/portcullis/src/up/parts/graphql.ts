@@ -38,20 +38,18 @@ export function listApiSettings(context: UpContext): readonly EffectiveSetting[]
   const verified = 'access tokens of the auth server'
   const local = `http://${toLocalHost(host)}:${ports.ratelimit}`
   return [
-    toSetting('--graphql-port', 'port', 'Port of the API', ports.graphql, listeners.graphql.port),
-    toSetting('--host', 'string', 'Address that all parts listen on', host, defaultHost),
+    toSetting('--graphql-port', 'Port of the API', ports.graphql, listeners.graphql.port),
+    toSetting('--host', 'Address that all parts listen on', host, defaultHost),
     toSetting(
-      '--only (auth)',
-      'string',
-      'How the API identifies its callers',
-      signingKeys === undefined ? 'no auth server: every caller is anonymous' : verified,
+      'Callers',
+      'How the API identifies its callers; the option --only can leave out the auth server',
+      signingKeys === undefined ? 'anonymous' : verified,
       verified,
     ),
     toSetting(
-      '--only (ratelimit)',
-      'string',
-      'The service that limits requests, by the rules of the domain graphql',
-      ratelimitUrl ?? 'no rate limit service: requests are not limited',
+      'Rate limits',
+      'The service that limits requests, by the rules of the domain graphql; --only can leave it out',
+      ratelimitUrl ?? 'no limits',
       local,
     ),
   ]
@@ -59,7 +57,6 @@ export function listApiSettings(context: UpContext): readonly EffectiveSetting[]
 
 function toSetting(
   name: string,
-  type: string,
   help: string,
   value: string | number,
   byDefault: string | number,
@@ -69,7 +66,7 @@ function toSetting(
     name,
     chapter: 'Options of portcullis up',
     help,
-    type,
+    type: typeof value === 'number' ? 'port' : 'string',
     default: `${byDefault}`,
     source: isChanged ? 'argument' : 'default',
     is_secret: false,

@@ -74,7 +74,7 @@ export const testSettings: RunSuite = async (t, { browser, world }) => {
     await getRow(page, 'AUTH_HOOK_SEND_EMAIL_URI').waitFor()
   })
 
-  await t.test('the other servers have a tab each, with an address of its own', async () => {
+  await t.test('each of the other servers has a tab with its own address', async () => {
     await openTab(page, 'Rate limits')
     await getRow(page, 'BACKEND_TYPE').waitFor()
     assert.match(await getRow(page, 'BACKEND_TYPE').innerText(), /memory[\s\S]*Environment/)

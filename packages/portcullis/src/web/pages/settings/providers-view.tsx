@@ -73,7 +73,7 @@ function Provider({ provider }: { readonly provider: ProviderSettings }): JSX.El
         )}
         {missing.length > 0 && (
           <div>
-            <dt>To set</dt>
+            <dt>Missing</dt>
             <dd class="mono settings-value">{missing.join(', ')}</dd>
           </div>
         )}

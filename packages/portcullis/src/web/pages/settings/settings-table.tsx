@@ -45,7 +45,8 @@ function Row({ setting }: { readonly setting: EffectiveSetting }): JSX.Element {
     <tr class={isChanged ? 'changed' : undefined}>
       <th scope="row">
         <span class="mono settings-name">{name}</span>
-        <span class="settings-help">{help}</span>
+        {/* Descriptions are written for the manual, which is Markdown. */}
+        <span class="settings-help">{help.replaceAll('`', '')}</span>
       </th>
       <td data-title="Value">
         <Value setting={setting} />
