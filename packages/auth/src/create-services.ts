@@ -14,6 +14,7 @@ import { createDecoyIds } from './features/sign-up/decoy-ids.ts'
 import { createBuckets } from './limits/buckets.ts'
 import { createGuesses } from './limits/guesses.ts'
 import { toLimitTable } from './limits/limit-table.ts'
+import { createMailRenderer } from './messages/mail/mail-renderer.ts'
 import { createEmailCheck } from './messages/requests/email-check.ts'
 import { createGatewayCodes } from './messages/requests/gateway-codes.ts'
 import { createMailPlanner } from './messages/requests/mail-plan.ts'
@@ -109,6 +110,7 @@ export function createServices(settings: ServicesSettings): Services {
     cooldownKeys: createCooldownKeys(keys.ring('message_gaps')),
     factorSecrets: createSecretBox(keys.ring('factor_secrets')),
     mail: createMailPlanner({ config: config.mail, siteUrl: site.url, oneTimeTokens, now }),
+    mailRenderer: createMailRenderer({ mail: config.mail, siteUrl: site.url, log: settings.log }),
     wakeMessages,
     hooks,
     providers: createProviders({

@@ -46,6 +46,7 @@ export const errorStatuses = {
   over_email_send_rate_limit: 429,
   over_sms_send_rate_limit: 429,
   sms_send_failed: 422,
+  email_send_failed: 422,
   captcha_failed: 400,
   hashing_overloaded: 503,
   database_unavailable: 503,

@@ -81,6 +81,7 @@ export async function openGeneration(parts: ProcessParts, config: Config): Promi
           db,
           log,
           hooks: services.hooks,
+          renderer: services.mailRenderer,
           smsUrl: parts.checkers?.smsUrl,
           onAttempt: telemetry.countMessage,
           onGivenUp: telemetry.countGivenUp,

@@ -9,6 +9,7 @@ import type { Sessions } from './features/sessions/sessions.ts'
 import type { DecoyIds } from './features/sign-up/decoy-ids.ts'
 import type { Guesses } from './limits/guesses.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
+import type { MailRenderer } from './messages/mail/mail-renderer.ts'
 import type { EmailCheck } from './messages/requests/email-check.ts'
 import type { GatewayCodes } from './messages/requests/gateway-codes.ts'
 import type { MailPlanner } from './messages/requests/mail-plan.ts'
@@ -50,6 +51,7 @@ export interface Services {
   readonly guesses: Guesses
   readonly accountKeys: AccountKeys
   readonly mail: MailPlanner
+  readonly mailRenderer: MailRenderer
   /** Notifies the sender that messages are waiting. */
   readonly wakeMessages: () => void
   readonly signInLog: SignInLog

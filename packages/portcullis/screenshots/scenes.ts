@@ -11,6 +11,7 @@ import {
 } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
+import { showSettings } from './settings-scenes.ts'
 import { showTry } from './try-scene.ts'
 import {
   prepareOneUser,
@@ -88,8 +89,14 @@ export const scenes: Readonly<Record<string, Prepare>> = {
     await page.getByText('Status 200').waitFor()
   },
   try: showTry,
+  settings: showSettings('Auth', 'AUTH_SITE_URL'),
+  'settings-ratelimit': showSettings('Rate limits', 'BACKEND_TYPE'),
+  'settings-graphql': showSettings('GraphQL API', '--graphql-port'),
+  'settings-providers': showSettings('Providers', 'github'),
+  'settings-templates': showSettings('Email templates', 'Confirm Your Signup'),
   'users-unreachable': showUnreachable('/users'),
   'events-unreachable': showUnreachable('/events'),
   'limits-unreachable': showUnreachable('/limits'),
+  'settings-unreachable': showUnreachable('/settings'),
   'graphql-unreachable': showUnreachable('/graphql-audits'),
 }

@@ -80,8 +80,17 @@ export interface Reading<C extends Chapters> {
   readonly notes: readonly string[]
   /** The name under which a variable was set; undefined if its default is used. */
   nameAsSet(variable: AnyVariable): string | undefined
+  /** Where a variable was set, and its text, which is not masked; undefined if its default is used. */
+  findOrigin(variable: AnyVariable): Origin | undefined
   /** For checks that involve more than the type of one variable. */
   toFault(variable: AnyVariable, message: string): Fault
+}
+
+export interface Origin {
+  readonly name: string
+  readonly text: string
+  /** The index of the source. */
+  readonly source: number
 }
 
 export const boolean = define<boolean>(booleanType)
@@ -163,14 +172,15 @@ export function hideAll(text: string): string {
   return text === '' ? '' : '*****'
 }
 
+const secretParameter =
+  /([?&][^=&,\s]*(?:user|pass|pwd|secret|token|key|sig|auth|credential)[^=&,\s]*=)[^&,]*/gi
+
 /**
- * For addresses: hides `user:password` in `redis://user:password@host`. A list is hidden up to its
- * last @, because a password may contain any character.
+ * For addresses: hides `user:password` in `redis://user:password@host`, and parameters such as
+ * `?api_key=…`. A list is hidden up to its last @, because a password may contain any character.
  */
 export function hideCredentials(text: string): string {
-  return text
-    .replace(/^([a-z]+:\/\/)?.*@/is, '$1*****@')
-    .replace(/([?&](?:username|password)=)[^&,]*/gi, '$1*****')
+  return text.replace(/^([a-z]+:\/\/)?.*@/is, '$1*****@').replace(secretParameter, '$1*****')
 }
 
 /**
@@ -187,7 +197,7 @@ export function readSettings(
 ): Reading<Chapters> {
   const faults: Fault[] = []
   const notes: string[] = []
-  const found = new Map<AnyVariable, Found>()
+  const found = new Map<AnyVariable, Origin>()
 
   const toFault = (variable: AnyVariable, message: string): Fault => {
     const { name, text } = found.get(variable) ?? { name: variable.name, text: undefined }
@@ -209,21 +219,23 @@ export function readSettings(
   }
 
   const settings = mapValues(chapters, (chapter) => mapValues(chapter.variables, readVariable))
-  return { settings, faults, notes, nameAsSet: (variable) => found.get(variable)?.name, toFault }
+  return {
+    settings,
+    faults,
+    notes,
+    nameAsSet: (variable) => found.get(variable)?.name,
+    findOrigin: (variable) => found.get(variable),
+    toFault,
+  }
 }
 
-interface Found {
-  readonly name: string
-  readonly text: string
-}
-
-function findTexts(variable: AnyVariable, sources: readonly Environment[]): Found[] {
-  const found: Found[] = []
-  for (const source of sources) {
+function findTexts(variable: AnyVariable, sources: readonly Environment[]): Origin[] {
+  const found: Origin[] = []
+  for (const [source, texts] of sources.entries()) {
     for (const name of [variable.name, ...variable.aliases]) {
-      const text = source[name]
+      const text = texts[name]
       if (text === undefined || (text.trim() === '' && !variable.type.takesEmpty)) continue
-      if (!found.some((earlier) => earlier.name === name)) found.push({ name, text })
+      if (!found.some((earlier) => earlier.name === name)) found.push({ name, text, source })
     }
   }
   return found

@@ -8,11 +8,16 @@ export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
   'commands/': {
     inside: `
-      up/ completion/** console/console.ts console/events/ console/health/ console/limits/
-      web/audit-sentences.ts find-program.ts`,
+      commands/users/ up/ completion/** console/console.ts console/events/ console/health/
+      console/limits/ web/audit-sentences.ts find-program.ts`,
     outside: `
-      @portcullis/service-kit node:crypto node:fs node:path node:url node:util process.env import(…)`,
+      @portcullis/service-kit node:crypto node:fs node:path node:process node:stream node:url node:util process.env
+      import(…)`,
     types: 'console/',
+  },
+  'commands/users/': {
+    inside: 'commands/ up/ up/parts/ completion/** console/health/',
+    outside: '@portcullis/service-kit node:path node:util',
   },
   'completion/**': {
     outside: '@portcullis/service-kit',
@@ -29,6 +34,7 @@ export const portcullis: PackageTable = {
   'up/parts/': {
     inside: 'up/ api/ mailbox/ console/console.ts console/health/',
     outside: 'node:crypto node:events node:http node:net node:path',
+    types: '@portcullis/service-kit',
   },
 
   'api/': {
@@ -53,7 +59,7 @@ export const portcullis: PackageTable = {
     inside: 'console/events/ console/overview/ console/limits/ console/health/ console/ mailbox/',
     outside:
       '@portcullis/graphql-over-http graphql node:crypto node:fs node:path node:url import(…)',
-    types: 'fastify',
+    types: 'fastify @portcullis/service-kit',
   },
   'console/events/': {
     inside: 'console/overview/ console/health/ console/',
@@ -69,7 +75,7 @@ export const portcullis: PackageTable = {
   'console/': {
     outside: `
       ${reason} node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
-    types: 'fastify mailbox/',
+    types: 'fastify mailbox/ @portcullis/service-kit',
   },
 
   'web/audit-sentences.ts': {

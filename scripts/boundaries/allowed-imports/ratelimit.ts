@@ -1,6 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
-const settings = '@portcullis/service-kit/config-check @portcullis/service-kit/env'
+const settings =
+  '@portcullis/service-kit/config-check @portcullis/service-kit/effective-settings @portcullis/service-kit/env'
 const address = '@portcullis/service-kit/address'
 const log = '@portcullis/service-kit/log'
 const metrics = '@portcullis/service-kit/metrics'

@@ -15,7 +15,7 @@ export const serviceKit: PackageTable = {
     outside: 'node:dgram node:dns node:events node:fs node:http node:net node:stream node:timers',
   },
   './': {
-    outside: 'node:fs node:net node:path node:process node:timers node:v8',
+    outside: 'node:fs node:net node:path node:process node:timers node:util node:v8',
     because: 'The kit does not depend on other packages of this repository.',
   },
 }

@@ -62,7 +62,8 @@ export const exportCommand: Command = {
     const log = createCommandLog(io, 'warning')
     const progress = createImportProgress(io)
     try {
-      if (jsonl !== undefined) return await exportFile(read.config, log, io, jsonl)
+      if (jsonl !== undefined)
+        return await exportFile(read.config, log, io, { file: jsonl, isJson: json })
       const { toExportText } = await import('../import/report.ts')
       const report = await exportRows(read.config, log, {
         to: to ?? '',
@@ -85,28 +86,30 @@ interface ExportValues {
   readonly to?: string | undefined
   readonly jsonl?: string | undefined
   readonly 'dry-run'?: boolean | undefined
-  readonly json?: boolean | undefined
 }
 
 /** Options without effect are refused: with `--dry-run`, no file must be written. */
 function findFault(values: ExportValues): string | undefined {
   if (!values.to === !values.jsonl) return 'Either --to or --jsonl is required, and not both.'
   if (!values.jsonl) return undefined
-  const useless = (['dry-run', 'json'] as const).find((name) => values[name])
-  return useless === undefined ? undefined : `--${useless} cannot be used with --jsonl.`
+  return values['dry-run'] ? '--dry-run cannot be used with --jsonl.' : undefined
 }
 
 async function exportFile(
   { database }: Config,
   log: Log,
   io: CommandIo,
-  file: string,
+  { file, isJson }: { readonly file: string; readonly isJson: boolean },
 ): Promise<number> {
   const { writeJsonl } = await import('../export/write-jsonl.ts')
   const path = resolve(file)
   await using running = await openDatabaseUrl(database.url, log, { joinsRunning: true })
   const count = await writeJsonl({ url: running.url, schema: database.namespace, file: path })
-  io.stdout.write(`${path}: ${toCountText(count, 'user')}\n`)
+  io.stdout.write(
+    isJson
+      ? `${JSON.stringify({ file: path, users: count })}\n`
+      : `${path}: ${toCountText(count, 'user')}\n`,
+  )
   return 0
 }
 

@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
+import type { EffectiveSetting } from '@portcullis/service-kit/effective-settings'
 import { type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toReason } from '@portcullis/service-kit/reason'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
@@ -65,7 +66,21 @@ export function loadConfig(env: Environment, places: ConfigPlaces): LoadedConfig
   const unread = files.flatMap(({ path, content }) =>
     content.unread.map((line) => `${path}, line ${line} is not NAME=value and is ignored`),
   )
-  return { ...parsed, notes: [...unread, ...parsed.notes], sources }
+  const effective = parsed.config.effective.map((setting) => withFile(setting, files))
+  return {
+    ...parsed,
+    config: { ...parsed.config, effective },
+    notes: [...unread, ...parsed.notes],
+    sources,
+  }
+}
+
+/** A later file overrides an earlier one. */
+function withFile(setting: EffectiveSetting, files: readonly NamedFile[]): EffectiveSetting {
+  if (setting.source !== 'file') return setting
+  const name = setting.set_as ?? setting.name
+  const file = files.findLast(({ content }) => content.variables[name] !== undefined)
+  return file === undefined ? setting : { ...setting, file: file.path }
 }
 
 /** Returns the folders in which configuration files are, for a server that reloads them. */

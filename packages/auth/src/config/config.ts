@@ -1,5 +1,9 @@
 import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
 import {
+  type EffectiveSetting,
+  listEffectiveSettings,
+} from '@portcullis/service-kit/effective-settings'
+import {
   type Chapters,
   type Environment,
   type Fault,
@@ -117,6 +121,8 @@ export interface Config {
   /** Number of worker processes. */
   readonly workers: number
   readonly reloading: ReloadingConfig
+  /** All settings for operators, without secrets. */
+  readonly effective: readonly EffectiveSetting[]
 }
 
 export interface ParsedConfig {
@@ -198,6 +204,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     profiler: toProfiler(settings.profiler, check),
     workers: toWorkers(settings.processes, check),
     reloading: toReloading(settings.reloading, check),
+    effective: listEffectiveSettings(chapters, reading, ['environment', 'file']),
   }
   // No spelling is suggested for a variable of Supabase Auth about which there is advice.
   const ours = namesOf(...sources).filter(

@@ -1,5 +1,11 @@
 import type { Check } from '@portcullis/service-kit/config-check'
-import { boolean, type Settings, string, type Variables } from '@portcullis/service-kit/env'
+import {
+  boolean,
+  hideCredentials,
+  type Settings,
+  string,
+  type Variables,
+} from '@portcullis/service-kit/env'
 import { checkLineTemplate, checkWebUrl } from './checks.ts'
 import { unlessBlank } from './variables.ts'
 
@@ -23,7 +29,7 @@ const template = (kind: string) =>
     `AUTH_MAILER_TEMPLATES_${kind}`,
     '',
     `URL of a template for the ${kind.toLowerCase()} message`,
-    { defaultText: 'the built-in template' },
+    { defaultText: 'the built-in template', mask: hideCredentials },
   )
 const path = (kind: string) =>
   unlessBlank(
@@ -164,7 +170,7 @@ const noticeTemplate = (kind: string) =>
     `AUTH_MAILER_TEMPLATES_${kind}_NOTIFICATION`,
     '',
     `URL of a template for the ${kind.toLowerCase()} notification`,
-    { defaultText: 'the built-in template' },
+    { defaultText: 'the built-in template', mask: hideCredentials },
   )
 
 /** Part of the chapter on email. */

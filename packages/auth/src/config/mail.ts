@@ -34,7 +34,8 @@ export const mail = {
       min: 1,
       max: 65_535,
     }),
-    user: string('AUTH_SMTP_USER', '', 'User name for the mail server'),
+    // With some mail providers, the user name is the API token.
+    user: string('AUTH_SMTP_USER', '', 'User name for the mail server', { mask: hideAll }),
     password: string('AUTH_SMTP_PASS', '', 'Password for the mail server', { mask: hideAll }),
     maxFrequencyMs: duration(
       'AUTH_SMTP_MAX_FREQUENCY',

@@ -58,11 +58,18 @@ export function planReload(
   const hasNewKeys = !isDeepStrictEqual(running.config.secrets, config.secrets)
   return {
     config,
-    hasChanged: !isDeepStrictEqual(running.config, config),
+    hasChanged: !isDeepStrictEqual(withoutReport(running.config), withoutReport(config)),
     // The value of this variable is a path, which stays the same when the content of the file changes.
     changed: hasNewKeys && names.length === 0 ? [file.name] : names,
     needRestart: sinceStart.filter(({ variable }) => restartVariables.has(variable)).map(toName),
   }
+}
+
+const restartNames: ReadonlySet<string> = new Set([...restartVariables].map(({ name }) => name))
+
+/** A value that is only written differently, or in another place, does not need a reload. */
+function withoutReport({ effective: _, ...values }: Config): Omit<Config, 'effective'> {
+  return values
 }
 
 function withRunningParts(running: Config, next: Config): Config {
@@ -79,6 +86,9 @@ function withRunningParts(running: Config, next: Config): Config {
     reloading: running.reloading,
     api: { ...next.api, host, port, maxRequestDurationMs, drainTimeoutMs },
     limits: { ...next.limits, serviceUrl, service, serviceTimeoutMs },
+    effective: next.effective.map((setting, index) =>
+      restartNames.has(setting.name) ? (running.effective[index] ?? setting) : setting,
+    ),
   }
 }
 

@@ -16,6 +16,7 @@ import {
   adminListSessions,
   adminRevokeAllSessions,
 } from './admin/endpoints/sessions.ts'
+import { adminMailTemplates, adminSettings, adminTestMail } from './admin/endpoints/settings.ts'
 import {
   adminCreateUser,
   adminCreateUserWithId,
@@ -144,6 +145,9 @@ const table: readonly Endpoint[] = [
   adminEvents,
   adminSignIns,
   adminSignInFailures,
+  adminSettings,
+  adminMailTemplates,
+  adminTestMail,
   jwks,
   openIdConfiguration,
 ]

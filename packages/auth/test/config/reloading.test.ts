@@ -113,10 +113,16 @@ test('settings of the process keep their running value and are named', () => {
   assert.deepEqual(plan.changed, ['AUTH_RATE_LIMIT_OTP'])
   assert.equal(plan.config.limits.otp, 5)
   assert.deepEqual(
-    { ...plan.config, limits: started.config.limits },
+    { ...plan.config, limits: started.config.limits, effective: started.config.effective },
     started.config,
     'everything else is unchanged',
   )
+  const { effective } = plan.config
+  const differing = effective.filter((setting, at) => setting !== started.config.effective[at])
+  const changedValues = differing.filter(({ source }) => source === 'environment')
+  const values = Object.fromEntries(changedValues.map(({ name, value }) => [name, value]))
+  assert.equal(values['AUTH_RATE_LIMIT_OTP'], '5')
+  for (const name of Object.keys(restart)) assert.ok(!(name in values), name)
   const later = planReload(
     started,
     { config: plan.config, sources: [changed, required] },

@@ -49,6 +49,7 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   over_request_rate_limit: 'too many requests from one address; wait for `Retry-After` seconds',
   over_email_send_rate_limit: 'the email limit of the server or of this address is reached',
   over_sms_send_rate_limit: 'the SMS limit of the server or of this phone number is reached',
+  email_send_failed: 'the test email could not be sent; the message has the reason',
   sms_send_failed: 'the text message could not be sent',
   captcha_failed: 'the CAPTCHA token is missing or was refused',
   hashing_overloaded: 'too many passwords are waiting to be checked; retry after `Retry-After`',

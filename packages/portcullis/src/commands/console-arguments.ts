@@ -8,6 +8,7 @@ import { isHostName } from '../up/addresses.ts'
 export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
 
 export const keyVariable = 'PORTCULLIS_AUTH_KEY'
+/** DEBUG_TOKEN of a rate limit service on another machine. */
 export const debugTokenVariable = 'PORTCULLIS_DEBUG_TOKEN'
 
 /** Every option of `console`. Its help text, its completion and its parser are derived from this table. */

@@ -22,6 +22,11 @@ ${toHelpLines(consoleOptions)}
 Anyone who opens the printed address can do everything that the service key
 allows. The key itself is never sent to a browser.
 
+Environment variables:
+  PORTCULLIS_AUTH_KEY     the service key of the auth server
+  PORTCULLIS_DEBUG_TOKEN  DEBUG_TOKEN of the rate limit service, if it runs on
+                          another machine: to show its settings
+
 Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
 arguments.
 `

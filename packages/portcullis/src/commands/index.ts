@@ -8,6 +8,8 @@ export function createCommands(version: string): LoadCommands {
     auth: () => createHandOver('auth'),
     ratelimit: () => createHandOver('ratelimit'),
     graphql: () => createHandOver('graphql'),
+    users: async () => (await import('./users/command.ts')).users,
+    token: async () => (await import('./token.ts')).token,
     console: async () => (await import('./console.ts')).createConsoleCommand(version),
     events: async () => (await import('./events.ts')).eventsCommand,
     limits: async () => (await import('./limits.ts')).limitsCommand,

@@ -1,3 +1,4 @@
+import type { EffectiveSetting } from '@portcullis/service-kit/effective-settings'
 import type { FastifyInstance } from 'fastify'
 import type { Mailbox } from '../mailbox/mailbox.ts'
 import type { EventStreams } from './event-stream.ts'
@@ -27,10 +28,10 @@ export interface AuthTarget {
 export interface RatelimitTarget {
   /** The base URL of `/rlconfig` and `/stats`. */
   readonly debugUrl: string
-  /** DEBUG_TOKEN of the service, which the pages about single keys need from other machines. */
-  readonly debugToken?: string | undefined
   /** The base URL of `/json`. Without it no decisions can be requested. */
   readonly url?: string | undefined
+  /** DEBUG_TOKEN of the service, for pages that other machines may not read without it. */
+  readonly debugToken?: string | undefined
   /** The folder of the rule files, if they may be edited here. */
   readonly rulesDirectory?: string | undefined
   /** The file that keeps the history of rules between starts. */
@@ -41,6 +42,8 @@ export interface GraphqlTarget {
   readonly url: string
   /** Milliseconds since the epoch; unknown for an external API. */
   readonly startedAt?: number | undefined
+  /** The settings of the API; unknown for an external API. */
+  readonly settings?: readonly EffectiveSetting[] | undefined
   /** Headers that exempt audits from the API's rate limits; never sent to the browser. */
   readonly auditHeaders?: Readonly<Record<string, string>> | undefined
 }

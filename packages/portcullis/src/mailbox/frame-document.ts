@@ -21,7 +21,10 @@ export const frameHeaders = {
 const additions = '<base target="_blank"><meta name="viewport" content="width=device-width">'
 
 /** Builds the document of a mail's HTML, with its embedded images. */
-export function toFrameDocument({ html = '', attachments }: CaughtMessage): string {
+export function toFrameDocument({
+  html = '',
+  attachments,
+}: Pick<CaughtMessage, 'html' | 'attachments'>): string {
   const pictures = new Map(
     attachments.flatMap(({ contentId, type, content }) =>
       contentId !== undefined && /^image\/[\w.+-]+$/.test(type)

@@ -16,6 +16,9 @@ import {
 } from './ports.ts'
 import { upOptions } from './usage.ts'
 
+/** Only this machine can connect to it. */
+export const defaultHost = '127.0.0.1'
+
 export interface UpOptions {
   readonly folder: string
   /** Whether to delete the data of earlier starts first. */
@@ -42,7 +45,7 @@ export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
   const values = readValues(args, faults)
   const has = toParts(values, faults)
   const ports = choosePorts(values, faults)
-  const host = toHost(values.get('host') ?? '127.0.0.1', faults)
+  const host = toHost(values.get('host') ?? defaultHost, faults)
   const publicUrl = toPublicUrl(values.get('public-url'), faults)
   const allowedHosts = toHostNames(values.get('allowed-host'), faults)
   if (faults.length === 0) faults.push(...findDuplicatePorts(ports, has))
@@ -147,7 +150,7 @@ function toNumber(
 }
 
 function toHost(text: string, faults: string[]): string {
-  if (text === 'localhost') return '127.0.0.1'
+  if (text === 'localhost') return defaultHost
   if (isIP(text) === 0) {
     faults.push(toValueFault('--host', 'an IP address such as 127.0.0.1 or 0.0.0.0', text))
   }

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { toCode } from '@portcullis/service-kit/reason'
-import { SignJWT } from 'jose'
 import { UpRefusal } from './errors.ts'
+import { mintToken } from './mint-token.ts'
 import { readPrivateFile, restrictToOwner } from './private-files.ts'
 
 /** Anyone with these secrets can sign in as any user and open the console. */
@@ -76,20 +76,18 @@ const renewSeconds = 60
 
 /** Creates short-lived keys for the admin endpoints of the local auth server. */
 export function createAdminKeys(jwtSecret: string): () => Promise<string> {
-  const secret = new TextEncoder().encode(jwtSecret)
   let key: Promise<string> | undefined
   let madeAt = 0
   return () => {
     const now = Date.now() / 1000
     if (key !== undefined && now < madeAt + lifetimeSeconds - renewSeconds) return key
     madeAt = now
-    key = new SignJWT({ role: 'service_role' })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setAudience('authenticated')
-      .setSubject('portcullis-console')
-      .setIssuedAt()
-      .setExpirationTime(`${lifetimeSeconds}s`)
-      .sign(secret)
+    key = mintToken(jwtSecret, {
+      role: 'service_role',
+      audience: 'authenticated',
+      subject: 'portcullis-console',
+      expiresInSeconds: lifetimeSeconds,
+    })
     return key
   }
 }

@@ -23,6 +23,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   oauth_client_created: { byUser: 'Registered an OAuth client' },
   oauth_client_updated: { byUser: 'Changed an OAuth client' },
   oauth_client_deleted: { byUser: 'Removed an OAuth client' },
+  test_email_requested: { byUser: 'Sent a test email' },
   user_modified: { byUser: 'Changed the account', byAdmin: 'The account was changed' },
   user_recovery_requested: {
     byUser: 'Requested a sign-in or recovery link',

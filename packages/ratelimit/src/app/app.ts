@@ -130,6 +130,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       decisionLines: record?.lines,
       statistics,
       extraTags: toExtraTags(config.stats.extraTags),
+      settings: config.effective,
       // In a worker the primary has these pages, and asks for their content.
       ...(primary === undefined && { keys }),
       log,

@@ -33,9 +33,9 @@ ${toEnvironmentHelp()}`
 }
 
 async function run(args: readonly string[], io: CommandIo): Promise<number> {
-  const env = readArguments(args, io)
-  if (env === undefined) return 2
-  const { config, faults, notes } = parseConfig(env)
+  const fromArguments = readArguments(args, io)
+  if (fromArguments === undefined) return 2
+  const { config, faults, notes } = parseConfig(io.env, fromArguments)
   if (faults.length > 0) {
     const lines = faults.map((fault) => `  ${toFaultText(fault)}\n`).join('')
     io.stderr.write(`The environment is invalid:\n${lines}`)
@@ -74,14 +74,13 @@ function toLifecycleSettings({ lifecycle, workers }: Config) {
   return { ...lifecycle, drainTimeoutMs: lifecycle.drainTimeoutMs + margin }
 }
 
-/** Returns the environment with the arguments applied, or undefined when the arguments are invalid. */
+/** Returns the variables that the arguments set, or undefined when the arguments are invalid. */
 function readArguments(args: readonly string[], io: CommandIo): CommandIo['env'] | undefined {
   try {
     const { values } = parseArgs({ args: [...args], options: { rules: { type: 'string' } } })
-    if (values.rules === undefined) return io.env
+    if (values.rules === undefined) return {}
     const directory = resolve(values.rules)
     return {
-      ...io.env,
       RUNTIME_ROOT: dirname(directory),
       RUNTIME_SUBDIRECTORY: '',
       RUNTIME_APPDIRECTORY: basename(directory),

@@ -1,5 +1,9 @@
 import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
 import {
+  type EffectiveSetting,
+  listEffectiveSettings,
+} from '@portcullis/service-kit/effective-settings'
+import {
   type Chapters,
   type Environment,
   type Fault,
@@ -45,6 +49,8 @@ export interface Config {
   readonly store: StoreConfig
   readonly stats: StatsConfig
   readonly tracing: TracingConfig | undefined
+  /** All settings for operators, without secrets. */
+  readonly effective: readonly EffectiveSetting[]
 }
 
 export interface ParsedConfig {
@@ -56,8 +62,9 @@ export interface ParsedConfig {
   readonly notes: readonly string[]
 }
 
-export function parseConfig(env: Environment): ParsedConfig {
-  const reading = readSettings(chapters, env)
+/** @param fromArguments variables that the command line sets. They override the environment. */
+export function parseConfig(env: Environment, fromArguments: Environment = {}): ParsedConfig {
+  const reading = readSettings(chapters, fromArguments, env)
   const { settings } = reading
   const check = createCheck(reading)
   const storeConfig = toStore(settings, check)
@@ -71,6 +78,7 @@ export function parseConfig(env: Environment): ParsedConfig {
     store: storeConfig,
     stats: toStats(settings, env, check),
     tracing: toTracing(settings.tracing),
+    effective: listEffectiveSettings(chapters, reading, ['argument', 'environment']),
   }
   const names = namesOf(env).filter((name) => !isSinkVariable(name))
   noteMisspellings(chapters, names, check)

@@ -152,9 +152,17 @@ function createParts(settings: HttpServiceSettings) {
 
 /** Sends plain text, with a header that keeps browsers from guessing another type. */
 export function sendText(response: ServerResponse, status: number, text: string): void {
+  sendBody(response, status, 'text/plain; charset=utf-8', text)
+}
+
+export function sendJson(response: ServerResponse, value: unknown): void {
+  sendBody(response, 200, 'application/json', `${JSON.stringify(value)}\n`)
+}
+
+function sendBody(response: ServerResponse, status: number, type: string, text: string): void {
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
+    'content-type': type,
     'x-content-type-options': 'nosniff',
     'content-length': Buffer.byteLength(text),
   })

@@ -106,6 +106,7 @@ async function openDebug(
     decisionLines: config.listeners.debug.recordedDecisions === 0 ? undefined : () => [],
     ...contents,
     extraTags: toExtraTags(config.stats.extraTags),
+    settings: config.effective,
     log,
   })
   const pages = toPrimaryPages(

@@ -142,3 +142,26 @@ test('/decisions lists the latest requests for ratelimit replay, only if that is
   const plainService = await openService(t, { rules })
   assert.doesNotMatch((await get(`${plainService.debugUrl}/decisions`)).text, /^\{|\/decisions/)
 })
+
+test('/settings has every setting with its source, and no secret', async (t) => {
+  const env = { DEBUG_TOKEN: 'hunter2', NEAR_LIMIT_RATIO: '0.5' }
+  const { debugUrl } = await openService(t, { rules, env })
+  const { status, type, text } = await get(`${debugUrl}/settings`)
+  assert.deepEqual([status, type], [200, 'application/json'])
+  assert.ok(!text.includes('hunter2'))
+  const { settings }: { settings: readonly { name: string; source: string; value: string }[] } =
+    JSON.parse(text)
+  const find = (name: string) => settings.find((setting) => setting.name === name)
+  assert.equal(find('NEAR_LIMIT_RATIO')?.value, '0.5')
+  assert.equal(find('NEAR_LIMIT_RATIO')?.source, 'environment')
+  assert.equal(find('GRPC_KEEPALIVE_TIME')?.source, 'default')
+})
+
+test('/settings needs the token if the caller may be another website', async (t) => {
+  const { debugUrl } = await openService(t, { rules, env: { DEBUG_TOKEN: 'hunter2' } })
+  const headers = { 'sec-fetch-site': 'cross-site' }
+  assert.equal((await fetch(`${debugUrl}/settings`, { headers })).status, 403)
+  const authorization = 'Bearer hunter2'
+  const allowed = await fetch(`${debugUrl}/settings`, { headers: { ...headers, authorization } })
+  assert.equal(allowed.status, 200)
+})

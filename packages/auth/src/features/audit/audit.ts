@@ -17,6 +17,7 @@ export const auditActions = {
   oauth_client_created: 'team',
   oauth_client_updated: 'team',
   oauth_client_deleted: 'team',
+  test_email_requested: 'team',
   user_modified: 'user',
   user_recovery_requested: 'user',
   user_reauthenticate_requested: 'user',

@@ -22,9 +22,18 @@ export interface RenderedMail {
   readonly text: string
 }
 
+export type MessageName = MailKind | NotificationMessage
+
+export interface MailPreview extends RenderedMail {
+  /** Why the configured template is not used; undefined if it is used or none is configured. */
+  readonly problem: string | undefined
+}
+
 export interface MailRenderer {
   /** @throws {UndeliverableError} if the kind of message is unknown or disabled. */
   render(kind: string, variables: unknown): Promise<RenderedMail>
+  /** Renders a message for an operator, also if it is disabled. */
+  preview(name: MessageName, variables: unknown): Promise<MailPreview>
 }
 
 export interface MailRendererSettings {
@@ -48,38 +57,75 @@ interface Kind {
 
 /** If a configured template cannot be fetched or rendered, the built-in one is used instead. */
 export function createMailRenderer(settings: MailRendererSettings): MailRenderer {
-  const { messages, notifications } = settings.mail
-  const enabled = notificationKinds
-    .map((kind): NotificationMessage => `${kind}_notification`)
-    .filter((name) => notifications[name].isEnabled)
-  const kinds = new Map<string, Kind>([
-    ...mailKinds.map((name) => [name, createKind(name, messages[name], settings)] as const),
-    ...enabled.map((name) => [name, createKind(name, notifications[name], settings)] as const),
-  ])
+  const { notifications } = settings.mail
+  const enabled = messageNames.filter((name) => isMailKind(name) || notifications[name].isEnabled)
+  const kinds = new Map<string, Kind>(
+    enabled.map((name) => [name, createKind(name, toMessageConfig(settings.mail, name), settings)]),
+  )
+  /** Only for previews. */
+  const disabled = new Map<string, Kind>()
   return {
     async render(name, variables) {
       const kind = kinds.get(name)
       if (kind === undefined) throw new UndeliverableError(`Unknown message ${name}`)
-      const { subject, builtIn, source } = kind
-      const html = (await renderFrom(source, variables)) ?? builtIn.render(variables)
-      return { subject: subject.render(variables), html, text: htmlToText(html) }
+      const { subject, html, text } = await renderKind(kind, variables)
+      return { subject, html, text }
+    },
+    preview(name, variables) {
+      const kind =
+        kinds.get(name) ??
+        disabled.get(name) ??
+        createKind(name, toMessageConfig(settings.mail, name), settings)
+      if (!kinds.has(name)) disabled.set(name, kind)
+      return renderKind(kind, variables)
     },
   }
+}
+
+/** The names of all messages. */
+export const messageNames: readonly MessageName[] = [
+  ...mailKinds,
+  ...notificationKinds.map((kind): NotificationMessage => `${kind}_notification`),
+]
+
+export function isMailKind(name: MessageName): name is MailKind {
+  return (mailKinds as readonly string[]).includes(name)
+}
+
+function toMessageConfig(
+  { messages, notifications }: MailRendererSettings['mail'],
+  name: MessageName,
+): Pick<MessageConfig, 'subject' | 'templateUrl'> {
+  return isMailKind(name) ? messages[name] : notifications[name]
+}
+
+async function renderKind(
+  { subject, builtIn, source }: Kind,
+  variables: unknown,
+): Promise<MailPreview> {
+  const { html, problem } = await renderFrom(source, variables)
+  const used = html ?? builtIn.render(variables)
+  return { subject: subject.render(variables), html: used, text: htmlToText(used), problem }
+}
+
+interface RenderedSource {
+  readonly html?: string | undefined
+  readonly problem?: string | undefined
 }
 
 async function renderFrom(
   source: TemplateSource | undefined,
   variables: unknown,
-): Promise<string | undefined> {
+): Promise<RenderedSource> {
   try {
-    return (await source?.find())?.render(variables)
+    const html = (await source?.find())?.render(variables)
+    return { html, problem: source?.problem }
   } catch (error) {
-    source?.reportRenderFailure(toReason(error))
-    return undefined
+    const problem = toReason(error)
+    source?.reportRenderFailure(problem)
+    return { problem }
   }
 }
-
-type MessageName = MailKind | NotificationMessage
 
 function createKind(
   name: MessageName,

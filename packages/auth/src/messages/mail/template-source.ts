@@ -8,6 +8,8 @@ export interface TemplateSource {
   find(): Promise<Template | undefined>
   /** Logs that the template could not be rendered for one message; others may succeed. */
   reportRenderFailure(reason: string): void
+  /** Why the last attempt to fetch the template failed; undefined if it succeeded. */
+  readonly problem: string | undefined
 }
 
 export interface TemplateSourceSettings {
@@ -62,6 +64,9 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
         await fetched
       }
       return copy
+    },
+    get problem() {
+      return problem
     },
     reportRenderFailure(reason) {
       if (renderFailure === reason) return

@@ -28,6 +28,8 @@ export interface MessagesSettings {
   readonly sending?: Partial<OutboxSenderSettings>
   readonly onAttempt?: OnAttempt
   readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
+  /** Default: a renderer for this sender only. */
+  readonly renderer?: MailRenderer
   /** Overrides the URL of the SMS gateway, for tests. */
   readonly smsUrl?: string | undefined
   /** Processes the requests that `deferMail` and `deferCode` have stored. */
@@ -44,7 +46,7 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
       ? createNoMailChannel(log)
       : createMailChannel({
           smtp,
-          renderer: createMailRenderer({ mail, siteUrl: site.url, log }),
+          renderer: settings.renderer ?? createMailRenderer({ mail, siteUrl: site.url, log }),
           fromAddress: mail.smtp.from.address,
         })
   const { smsUrl } = settings

@@ -92,26 +92,37 @@ export function toExternal(
       }
       config[id] = { ...settings[id], url: '', apiUrl: '' }
     }
-    const { enabled, clientIds, secret, redirectUri, url, apiUrl } = settings[id]
+    const { enabled, redirectUri, url, apiUrl } = settings[id]
     if (!enabled) continue
     checkUrl(variables.redirectUri, redirectUri, check)
     checkUrl(variables.url, url, check)
     checkUrl(variables.apiUrl, apiUrl, check)
-    const demand = (variable: AnyVariable, isThere: boolean, message: string) => {
-      if (!isThere) check.fault(variable, message)
+    for (const { variable, message } of listMissing(id, settings[id])) {
+      check.fault(variable, message)
     }
-    demand(variables.clientIds, clientIds.length > 0, 'missing OAuth client ID')
-    demand(variables.secret, secret !== '', 'missing OAuth secret')
-    demand(variables.redirectUri, redirectUri !== '', 'missing redirect URI')
-    demand(
-      variables.url,
-      url !== '' || definition.url !== undefined,
-      `must be the URL of your ${id}`,
-    )
     const urlFault = definition.findUrlFault?.(url)
     if (urlFault !== undefined) check.fault(variables.url, urlFault)
   }
   return config
+}
+
+interface MissingSetting {
+  readonly variable: AnyVariable
+  readonly message: string
+}
+
+/** Lists what an enabled provider needs and does not have. */
+export function listMissing(id: ProviderId, config: ProviderConfig): readonly MissingSetting[] {
+  const { variables } = external[id]
+  const { clientIds, secret, redirectUri, url } = config
+  const definition: ProviderDefinition = providers[id]
+  const needs: readonly (readonly [boolean, AnyVariable, string])[] = [
+    [clientIds.length > 0, variables.clientIds, 'missing OAuth client ID'],
+    [secret !== '', variables.secret, 'missing OAuth secret'],
+    [redirectUri !== '', variables.redirectUri, 'missing redirect URI'],
+    [url !== '' || definition.url !== undefined, variables.url, `must be the URL of your ${id}`],
+  ]
+  return needs.flatMap(([isThere, variable, message]) => (isThere ? [] : [{ variable, message }]))
 }
 
 export const externalFlow = {

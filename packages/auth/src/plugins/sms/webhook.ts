@@ -1,4 +1,4 @@
-import { hideAll, string } from '@portcullis/service-kit/env'
+import { hideAll, hideCredentials, string } from '@portcullis/service-kit/env'
 import { defineGateway, isFinalStatus, isSuccess } from './gateway.ts'
 
 /** The operator's own gateway, at AUTH_SMS_WEBHOOK_URL. */
@@ -10,6 +10,7 @@ export const webhook = defineGateway({
       'AUTH_SMS_WEBHOOK_URL',
       '',
       'URL to which messages are posted as JSON, for your own gateway',
+      { mask: hideCredentials },
     ),
     secret: string('AUTH_SMS_WEBHOOK_SECRET', '', 'Bearer token sent with these requests', {
       mask: hideAll,

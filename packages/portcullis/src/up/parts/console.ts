@@ -5,6 +5,7 @@ import { toAllowedHosts, toLocalHost } from '../addresses.ts'
 import { limitsHistoryFile, toRulesDirectory } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
 import { createAdminKeys, toAuditHeaders, toDebugToken } from '../secrets.ts'
+import { listApiSettings } from './graphql.ts'
 
 export const startConsole: StartPart = async (context) => {
   const { host, allowedHosts, ports, secrets, version, folder, has, mailbox, env } = context
@@ -33,6 +34,7 @@ export const startConsole: StartPart = async (context) => {
         url: `${at(ports.graphql)}/graphql`,
         auditHeaders: toAuditHeaders(secrets),
         startedAt: processStartedAt,
+        settings: listApiSettings(context),
       },
     }),
   })

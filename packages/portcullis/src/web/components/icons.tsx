@@ -10,6 +10,7 @@ const paths = {
   limits: 'M4 18a8 8 0 1 1 16 0M12 18l4-6M12 18h.01',
   graphql: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM12 3l8 13.5H4z',
   try: 'M6 4l14 8-14 8z',
+  settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M13 4v6M11 14v6',
   pause: 'M9 5v14M15 5v14',
   plus: 'M12 5v14M5 12h14',
   search: 'M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14M20 20l-4-4',

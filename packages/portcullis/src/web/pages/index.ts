@@ -24,6 +24,7 @@ export const pages: readonly Page[] = [
   page('/limits', 'Limits', 'limits', () => import('./limits/limits-page.tsx')),
   page('/graphql-audits', 'GraphQL', 'graphql', () => import('./graphql/graphql-page.tsx')),
   page('/try', 'Try it', 'try', () => import('./try/try-page.tsx')),
+  page('/settings', 'Settings', 'settings', () => import('./settings/settings-page.tsx')),
 ]
 
 function page(

@@ -4,6 +4,7 @@ import { testGraphql } from './graphql.ts'
 import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
 import { testOverview } from './overview.ts'
+import { testSettings } from './settings.ts'
 import { testShell } from './shell.ts'
 import type { RunSuite } from './suite.ts'
 import { testTry } from './try.ts'
@@ -22,4 +23,5 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   'whole flow': testWholeFlow,
   users: testUsers,
   events: testEvents,
+  settings: testSettings,
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { toAddress } from '@portcullis/service-kit/address'
+import type { EffectiveSetting } from '@portcullis/service-kit/effective-settings'
 import type { Log } from '@portcullis/service-kit/log'
 import { type Tag, toTaggedName } from '@portcullis/service-kit/metrics/tags'
 import { toReason } from '@portcullis/service-kit/reason'
@@ -9,6 +10,7 @@ import {
   type HttpService,
   type HttpServiceSettings,
   openHttpListener,
+  sendJson,
   sendText,
 } from '../http-listener.ts'
 import { guardPage, isLoopbackHost } from './access.ts'
@@ -28,6 +30,8 @@ export interface DebugContents {
   readonly statistics: { lines(extraTags: readonly Tag[]): Listing<Statistic>['items'] }
   /** Tags that are added to the names of all statistics. */
   readonly extraTags?: readonly Tag[]
+  /** The settings of the service, for operators. Without them, there is no such page. */
+  readonly settings?: readonly EffectiveSetting[]
   /** Default: the gauges of this process. */
   readonly processGauges?: () => readonly Statistic[]
   /** Access to single keys. Without it there are no pages about them. */
@@ -110,6 +114,7 @@ export function createDebugEndpoints({
   decisionLines,
   statistics,
   extraTags = [],
+  settings,
   processGauges: toGauges = processGauges,
   keys,
   log,
@@ -128,6 +133,7 @@ export function createDebugEndpoints({
       help: 'print out the currently loaded configuration for debugging',
       handle: (_request, response) => stream(response, { items: ruleLines(), toLine: String }),
     },
+    ...(settings === undefined ? [] : [createSettingsPage(settings)]),
     {
       path: '/stats',
       help: 'print out stats',
@@ -151,6 +157,15 @@ export function createDebugEndpoints({
     })
   }
   return endpoints.sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+function createSettingsPage(settings: readonly EffectiveSetting[]): DebugEndpoint {
+  return {
+    path: '/settings',
+    help: 'print out all settings and their sources as JSON, without secrets',
+    isGuarded: true,
+    handle: (_request, response) => sendJson(response, { settings }),
+  }
 }
 
 function toLine([name, value]: Statistic): string {

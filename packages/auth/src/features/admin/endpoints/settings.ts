@@ -1,0 +1,58 @@
+import { json } from '../../../http/call.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { Type } from '../../../http/schema.ts'
+import { checkAuthorized, parseEmail } from '../../users/addresses.ts'
+import { listMailTemplates, parseMessageName, sendTestMail } from '../mail-templates.ts'
+import { listProviders } from '../provider-overview.ts'
+
+const uncached = { 'cache-control': 'no-store' }
+
+export const adminSettings = defineEndpoint({
+  method: 'GET',
+  path: '/admin/settings',
+  summary:
+    'Returns all settings with their sources, and the sign-in providers. Supabase Auth has no such endpoint',
+  allowed: 'admin',
+  success: {
+    status: 200,
+    description: 'Settings and providers. A secret has no value, only is_set',
+  },
+  handle: async (_call, { config }) =>
+    json({ settings: config.effective, providers: listProviders(config) }, uncached),
+})
+
+export const adminMailTemplates = defineEndpoint({
+  method: 'GET',
+  path: '/admin/mail-templates',
+  summary: 'Renders all email templates with invented values. Supabase Auth has no such endpoint',
+  allowed: 'admin',
+  success: {
+    status: 200,
+    description: 'Subject, HTML, plain text and variables of each template',
+  },
+  handle: async (_call, services) => json(await listMailTemplates(services), uncached),
+})
+
+export const adminTestMail = defineEndpoint({
+  method: 'POST',
+  path: '/admin/mail-templates/test',
+  summary:
+    'Sends a template with invented values to an address. Supabase Auth has no such endpoint',
+  allowed: 'admin',
+  limiter: 'otp',
+  body: Type.Object({
+    template: Type.Optional(Type.String({ description: 'Name of the template' })),
+    email: Type.Optional(Type.String({ description: 'Address of the recipient' })),
+  }),
+  success: {
+    status: 200,
+    description: 'The name and the recipient, if the mail server accepted it',
+  },
+  async handle({ body, adminRole, client }, services) {
+    const name = parseMessageName(body.template)
+    const email = parseEmail(body.email)
+    checkAuthorized(services, email)
+    await sendTestMail(services, { name, email, adminRole, client })
+    return json({ template: name, email })
+  },
+})

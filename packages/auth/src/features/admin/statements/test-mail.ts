@@ -1,0 +1,34 @@
+import { object, statement } from '../../../db/statement.ts'
+import { spendCap } from '../../../messages/statements/message-caps.ts'
+import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+
+interface TestMailPermit {
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+  readonly cap_most: number | null
+  readonly cap_refill_ms: number | null
+}
+
+/**
+ * Counts a test email against the limit of the server and writes the audit entry. Returns no row if the
+ * limit is reached; then nothing was written.
+ */
+export const requestTestMail = statement(
+  'request_test_mail',
+  object<TestMailPermit>(),
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, audit jsonb,
+       cap_most integer, cap_refill_ms double precision)
+   ), ${spendCap('email', {
+     most: 'select cap_most from p',
+     refillMs: 'select cap_refill_ms from p',
+     count: '1',
+     now: 'select now from p',
+   })}, logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from cap cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )
+   select 1 as allowed from cap`,
+)

@@ -1,0 +1,150 @@
+import { join } from 'node:path'
+import { toReason } from '@portcullis/service-kit/reason'
+import { toKeyHeaders } from '../../console/health/index.ts'
+import { toLocalHost } from '../../up/addresses.ts'
+import { findFolderUser } from '../../up/data-folder.ts'
+import { UpRefusal } from '../../up/errors.ts'
+import { authFile } from '../../up/parts/auth.ts'
+import { readPrivateFile } from '../../up/private-files.ts'
+import { createAdminKeys } from '../../up/secrets.ts'
+import { keyVariable } from '../console-arguments.ts'
+import { findDataFolder } from '../find-data-folder.ts'
+
+/** The command cannot continue; the message says what to do. */
+export class UsersFailure extends Error {
+  override readonly name = 'UsersFailure'
+}
+
+export const urlVariable = 'PORTCULLIS_AUTH_URL'
+
+export interface TargetOptions {
+  readonly authUrl: string | undefined
+  readonly data: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The admin endpoints of an auth server. */
+export interface AdminClient {
+  /** @throws {UsersFailure} Undefined: the server responded with 404. */
+  get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>
+  put(path: string, body: unknown): Promise<unknown>
+}
+
+/** @throws {UsersFailure} if no server is known. */
+export function createAdminClient(options: TargetOptions): AdminClient {
+  const target = findTarget(options)
+  return {
+    get: (path, query = {}) => {
+      const search = new URLSearchParams(query)
+      return call(target, search.size > 0 ? `${path}?${search}` : path, { method: 'GET' })
+    },
+    put: (path, body) =>
+      call(target, path, {
+        method: 'PUT',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+  }
+}
+
+interface Target {
+  readonly url: string
+  readonly key: () => Promise<string>
+}
+
+function findTarget({ authUrl, data, env }: TargetOptions): Target {
+  const url = authUrl ?? (data === undefined ? env[urlVariable]?.trim() : undefined)
+  if (!url) return findRunning(data)
+  const key = env[keyVariable]?.trim()
+  if (!key) {
+    throw new UsersFailure(
+      `${url} needs a service key. Set ${keyVariable}, for example to the output of portcullis token.`,
+    )
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    // Checked here because the error message of `fetch` would contain the key.
+    throw new UsersFailure(
+      `${keyVariable} contains a space, a line break or another invalid character.`,
+    )
+  }
+  return { url: parseUrl(url).replace(/\/+$/, ''), key: async () => key }
+}
+
+function parseUrl(text: string): string {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new UsersFailure(
+      'The URL of the auth server must be such as http://localhost:8081, without a user name or password.',
+    )
+  }
+  return `${url.origin}${url.pathname}`
+}
+
+const noServer = `No auth server found. Run this command in the folder where you started portcullis up, or below it,
+or pass its --data DIR. For another server, set ${urlVariable} and ${keyVariable}.`
+
+function findRunning(data: string | undefined): Target {
+  try {
+    const folder = findDataFolder(data)
+    if (folder === undefined) throw new UsersFailure(noServer)
+    const port = findFolderUser(folder.path)?.ports?.auth
+    if (port === undefined) {
+      throw new UsersFailure(
+        `The auth server of portcullis up is not running (${folder.path}). Start it, or set ${urlVariable} and ${keyVariable}.`,
+      )
+    }
+    const url = `http://${toLocalHost(readHost(folder.path))}:${port}`
+    return { url, key: createAdminKeys(folder.secrets.jwtSecret) }
+  } catch (error) {
+    if (error instanceof UpRefusal) throw new UsersFailure(error.message)
+    throw error
+  }
+}
+
+/** `up` writes the address that its auth server listens on into the file for its commands. */
+function readHost(folder: string): string {
+  const text = readPrivateFile(join(folder, authFile)) ?? ''
+  return /^AUTH_API_HOST="([^"]*)"$/m.exec(text)?.[1] || '127.0.0.1'
+}
+
+const timeoutMs = 30_000
+
+async function call({ url, key }: Target, path: string, init: RequestInit): Promise<unknown> {
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(`${url}${path}`, {
+      ...init,
+      headers: { ...init.headers, ...toKeyHeaders(await key()) },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    text = await response.text()
+  } catch (error) {
+    const { cause } = error instanceof Error ? error : {}
+    const reason = toReason(cause instanceof Error ? cause : error)
+    throw new UsersFailure(
+      `The auth server does not respond at ${url}: ${reason}. Check the address, and that it is running.`,
+    )
+  }
+  const { status } = response
+  if (status === 404) return undefined
+  const body = parseJson(text)
+  if (status >= 200 && status < 300 && body !== undefined) return body
+  if (status === 401 || status === 403) {
+    throw new UsersFailure(
+      `The auth server at ${url} refused the key (status ${status}). Set ${keyVariable} to a service key of this server.`,
+    )
+  }
+  const { msg } = Object(body)
+  const message = typeof msg === 'string' ? msg : 'the response is not from an auth server'
+  throw new UsersFailure(`The auth server at ${url} responded with status ${status}: ${message}`)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,127 @@
+import { parseArgs } from 'node:util'
+import {
+  toArgumentError,
+  toArgumentFault,
+  toVerbFault,
+} from '@portcullis/service-kit/argument-faults'
+import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
+import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
+import { keyVariable } from '../console-arguments.ts'
+import { UsersFailure, urlVariable } from './admin-client.ts'
+import { type UsersInput, type UsersOption, type UsersVerb, usersVerbs } from './verbs.ts'
+
+const commonOptions = {
+  data: {
+    value: 'DIR',
+    meaning: 'data folder of portcullis up; default: the nearest .portcullis',
+    kind: 'directory',
+  },
+  json: { meaning: 'print JSON; find prints one object per line' },
+} as const satisfies OptionTable
+
+const ownOptions = {
+  'auth-url': { value: 'URL', meaning: `base URL of the auth server; default: ${urlVariable}` },
+  limit: { value: 'N', meaning: 'number of users to list, up to 1000; default: 50' },
+  csv: { meaning: 'the file is a CSV file whose first line has the names of the fields' },
+  'dry-run': { meaning: 'check the file, report the result, and write nothing' },
+} as const satisfies OptionTable
+
+const options: OptionTable = { ...commonOptions, ...ownOptions }
+
+const usage = `Usage: portcullis users VERB … [OPTION…]
+
+Manages the users of an auth server: that of portcullis up in this folder or
+above it, or the server of ${urlVariable}, whose service key is
+${keyVariable}. export and import use the database of the server, and read
+its configuration as auth export and auth import do.
+
+Verbs:
+${Object.entries(usersVerbs)
+  .map(
+    ([name, { synopsis, summary }]) =>
+      `  ${name} ${synopsis}\n      ${summary.replaceAll('\n', '\n      ')}`,
+  )
+  .join('\n')}
+
+Options:
+${toHelpLines(options)}
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
+`
+
+export const users: CompletableCommand = {
+  summary: 'find, show, ban, export and import users',
+  usage,
+  completion: {
+    options: toCommandOptions(commonOptions),
+    commands: Object.fromEntries(
+      Object.entries(usersVerbs).map(([name, verb]) => [name, toNode(verb)]),
+    ),
+  },
+  async run(args, io) {
+    const parsed = parseUsers(args)
+    if (typeof parsed === 'string') {
+      io.stderr.write(toArgumentError('portcullis users', parsed))
+      return 2
+    }
+    try {
+      await parsed.verb.run({ ...parsed, io })
+      return 0
+    } catch (error) {
+      if (!(error instanceof UsersFailure)) throw error
+      io.stderr.write(`${error.message}\n`)
+      return 1
+    }
+  },
+}
+
+function toNode({ summary, operands, options: own }: UsersVerb): CommandNode {
+  const table = Object.fromEntries(
+    Object.entries(options).filter(
+      ([name]) => name in commonOptions || own.includes(name as never),
+    ),
+  )
+  return { summary: summary.replaceAll('\n', ' '), options: toCommandOptions(table), operands }
+}
+
+interface ParsedUsers extends Omit<UsersInput, 'io'> {
+  readonly verb: UsersVerb
+}
+
+/** @returns a message if the arguments are invalid. */
+function parseUsers(args: readonly string[]): ParsedUsers | string {
+  let parsed: ReturnType<typeof parse>
+  try {
+    parsed = parse(args)
+  } catch (error) {
+    return toArgumentFault(error)
+  }
+  const { values, positionals: words } = parsed
+  const [name, ...positionals] = words
+  const verb = name !== undefined && Object.hasOwn(usersVerbs, name) ? usersVerbs[name] : undefined
+  if (verb === undefined) return toVerbFault(name, Object.keys(usersVerbs))
+  const [least, most] = verb.takes
+  if (positionals.length < least || positionals.length > most) {
+    return `Wrong number of arguments: ${name} takes ${verb.synopsis}.`
+  }
+  for (const option of Object.keys(values) as UsersOption[]) {
+    if (option in commonOptions || verb.options.includes(option)) continue
+    return `${name} has no option --${option}.`
+  }
+  return verb.findFault?.({ positionals, values }) ?? { verb, positionals, values }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    options: {
+      data: { type: 'string' },
+      json: { type: 'boolean' },
+      'auth-url': { type: 'string' },
+      limit: { type: 'string' },
+      csv: { type: 'boolean' },
+      'dry-run': { type: 'boolean' },
+    },
+    allowPositionals: true,
+  })
+}

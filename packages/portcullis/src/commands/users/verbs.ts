@@ -1,0 +1,239 @@
+import { toValueFault } from '@portcullis/service-kit/argument-faults'
+import type { CommandIo } from '@portcullis/service-kit/command'
+import { parseDuration } from '@portcullis/service-kit/duration'
+import type { ValueKind } from '../../completion/command-tree.ts'
+import { authFile } from '../../up/parts/auth.ts'
+import { handOver } from '../hand-over.ts'
+import { type AdminClient, createAdminClient, UsersFailure } from './admin-client.ts'
+import {
+  createPaint,
+  type SessionRecord,
+  toDetails,
+  toName,
+  toTable,
+  type UserRecord,
+} from './user-text.ts'
+
+export type UsersOption = 'limit' | 'auth-url' | 'data' | 'json' | 'dry-run' | 'csv'
+
+export interface UsersInput {
+  readonly positionals: readonly string[]
+  readonly values: Readonly<Partial<Record<UsersOption, string | boolean>>>
+  readonly io: CommandIo
+}
+
+/** A verb of `portcullis users`. */
+export interface UsersVerb {
+  /** The arguments after the name of the verb. */
+  readonly synopsis: string
+  readonly summary: string
+  /** The minimum and maximum number of positional arguments. */
+  readonly takes: readonly [least: number, most: number]
+  /** The options of this verb, in addition to `--data` and `--json`. */
+  readonly options: readonly UsersOption[]
+  readonly operands: ValueKind
+  /** Returns the reason if the values of the arguments are invalid. */
+  findFault?(input: Pick<UsersInput, 'positionals' | 'values'>): string | undefined
+  /** @throws {UsersFailure} */
+  run(input: UsersInput): Promise<void>
+}
+
+function createClient({ values, io }: UsersInput): AdminClient {
+  const { 'auth-url': authUrl, data } = values
+  return createAdminClient({ authUrl: toText(authUrl), data: toText(data), env: io.env })
+}
+
+function toText(value: string | boolean | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+interface UserSlice {
+  readonly users: readonly UserRecord[]
+  readonly pagination?: { readonly next_cursor?: string }
+}
+
+const mostListed = 1_000
+
+/** One request searches a bounded number of users, so there may be several slices, and empty ones. */
+async function* listSlices(
+  client: AdminClient,
+  filter: string,
+  limit: number,
+): AsyncGenerator<readonly UserRecord[], void> {
+  let cursor: string | undefined = ''
+  while (cursor !== undefined) {
+    const query = { limit: `${limit}`, ...(filter && { filter }), ...(cursor && { cursor }) }
+    const slice = (await client.get('/admin/users', query)) as UserSlice | undefined
+    if (!Array.isArray(slice?.users)) {
+      throw new UsersFailure('The server has no list of users. Check that it is an auth server.')
+    }
+    yield slice.users
+    cursor = slice.pagination?.next_cursor
+  }
+}
+
+/** Finds a user by id, email address or phone number. @throws {UsersFailure} */
+async function getUser(client: AdminClient, name: string): Promise<UserRecord> {
+  if (uuid.test(name)) {
+    const user = await client.get(`/admin/users/${name.toLowerCase()}`)
+    if (user !== undefined) return user as UserRecord
+  } else {
+    const wanted = name.toLowerCase()
+    const phone = name.replace(/^\+/, '')
+    for await (const users of listSlices(client, name.replace(/^\+/, ''), 100)) {
+      const found = users.find((user) => user.email === wanted || user.phone === phone)
+      if (found !== undefined) return found
+    }
+  }
+  throw new UsersFailure(
+    `There is no user ${name}. To search for parts of an address or a name: portcullis users find TEXT`,
+  )
+}
+
+const find: UsersVerb = {
+  synopsis: '[TEXT] [--limit N] [--auth-url URL]',
+  summary: 'list the newest users, or those whose email address, phone number, name\nor id matches',
+  takes: [0, 1],
+  options: ['limit', 'auth-url'],
+  operands: 'any',
+  findFault({ values: { limit } }) {
+    if (limit === undefined) return undefined
+    const count = Number(limit)
+    if (Number.isInteger(count) && count >= 1 && count <= mostListed) return undefined
+    return toValueFault('--limit', `a whole number from 1 to ${mostListed}`, `${limit}`)
+  },
+  async run(input) {
+    const { positionals, values, io } = input
+    const [filter = ''] = positionals
+    const limit = Number(values.limit ?? 50)
+    const found: UserRecord[] = []
+    let isComplete = true
+    for await (const users of listSlices(createClient(input), filter, limit + 1)) {
+      found.push(...users)
+      isComplete = found.length <= limit
+      if (!isComplete) break
+    }
+    const shown = found.slice(0, limit)
+    if (values.json) for (const user of shown) io.stdout.write(`${JSON.stringify(user)}\n`)
+    else if (shown.length > 0) io.stdout.write(toTable(shown, createPaint(io)))
+    else io.stderr.write(filter === '' ? 'There are no users.\n' : 'No users match.\n')
+    if (!isComplete)
+      io.stderr.write(`There are more users; --limit can show up to ${mostListed}.\n`)
+  },
+}
+
+const show: UsersVerb = {
+  synopsis: 'USER [--auth-url URL]',
+  summary: 'print a user and their sessions; USER is an id, an email address or a\nphone number',
+  takes: [1, 1],
+  options: ['auth-url'],
+  operands: 'any',
+  async run(input) {
+    const { positionals, values, io } = input
+    const client = createClient(input)
+    const user = await getUser(client, positionals[0] ?? '')
+    // Supabase Auth has no list of sessions.
+    const list = await client.get(`/admin/users/${user.id}/sessions`)
+    const { sessions = list } = Object(list)
+    const known: readonly SessionRecord[] | undefined = Array.isArray(sessions)
+      ? sessions
+      : undefined
+    io.stdout.write(
+      values.json
+        ? `${JSON.stringify({ ...user, ...(known && { sessions: known }) })}\n`
+        : toDetails(user, known, createPaint(io)),
+    )
+  },
+}
+
+/** The server has no bans without an end. 100 years, as in the console. */
+const foreverHours = 100 * 365 * 24
+
+const ban: UsersVerb = {
+  synopsis: 'USER DURATION|forever [--auth-url URL]',
+  summary: 'ban a user for a duration such as 24h; access tokens stay valid until they\nexpire',
+  takes: [2, 2],
+  options: ['auth-url'],
+  operands: 'any',
+  findFault({ positionals: [, duration = ''] }) {
+    if (duration === 'forever' || (parseDuration(duration) ?? 0) > 0) return undefined
+    return toValueFault('DURATION', 'a duration such as 24h, or forever', duration)
+  },
+  async run(input) {
+    const [, duration = ''] = input.positionals
+    await setBan(input, duration === 'forever' ? `${foreverHours}h` : duration)
+  },
+}
+
+const unban: UsersVerb = {
+  synopsis: 'USER [--auth-url URL]',
+  summary: 'end the ban of a user',
+  takes: [1, 1],
+  options: ['auth-url'],
+  operands: 'any',
+  run: (input) => setBan(input, 'none'),
+}
+
+async function setBan(input: UsersInput, duration: string): Promise<void> {
+  const { positionals, values, io } = input
+  const client = createClient(input)
+  const user = await getUser(client, positionals[0] ?? '')
+  const changed = await client.put(`/admin/users/${user.id}`, { ban_duration: duration })
+  // The user was deleted in the meantime.
+  if (changed === undefined) throw new UsersFailure(`There is no user ${user.id}.`)
+  const { banned_until: until } = changed as UserRecord
+  const result =
+    duration === 'none' ? 'is no longer banned' : `is banned until ${until ?? 'further notice'}`
+  io.stdout.write(values.json ? `${JSON.stringify(changed)}\n` : `${toName(user)} ${result}\n`)
+}
+
+const exportVerb: UsersVerb = {
+  synopsis: 'FILE',
+  summary: 'write all users to a file, one JSON object per line, with password hashes',
+  takes: [1, 1],
+  options: [],
+  operands: 'file',
+  run: ({ positionals: [file = ''], values }) =>
+    runAuth(['export', '--jsonl', file, ...toAuthOptions(values)]),
+}
+
+const importVerb: UsersVerb = {
+  synopsis: 'FILE [--csv] [--dry-run]',
+  summary: 'create the users of a file that users export or another program has\nwritten',
+  takes: [1, 1],
+  options: ['csv', 'dry-run'],
+  operands: 'file',
+  run: ({ positionals: [file = ''], values }) =>
+    runAuth([
+      'import',
+      values.csv ? '--csv' : '--jsonl',
+      file,
+      ...(values['dry-run'] ? ['--dry-run'] : []),
+      ...toAuthOptions(values),
+    ]),
+}
+
+function toAuthOptions({ data, json }: UsersInput['values']): readonly string[] {
+  return [
+    ...(typeof data === 'string' ? ['--config', `${data}/${authFile}`] : []),
+    ...(json ? ['--json'] : []),
+  ]
+}
+
+/** Files are read from and written to the database, so the program of the auth server does it. */
+async function runAuth(args: readonly string[]): Promise<void> {
+  await handOver({ name: 'auth', packageName: '@portcullis/auth', args })
+  // The program ends the process itself.
+  await new Promise(() => {})
+}
+
+export const usersVerbs: Readonly<Record<string, UsersVerb>> = {
+  find,
+  show,
+  ban,
+  unban,
+  export: exportVerb,
+  import: importVerb,
+}
