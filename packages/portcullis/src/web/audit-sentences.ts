@@ -72,6 +72,7 @@ export function toSentence({ payload }: AuditEntry, userId: string): string {
   if (action === 'user_modified' && typeof bannedUntil === 'string') {
     return bannedUntil === '' ? 'The ban was lifted' : `Banned ${formatBanEnd(bannedUntil)}`
   }
+  if (traits['impersonation'] === true) return 'A link to impersonate the user was generated'
   const sentence = sentences[action]
   if (!sentence) return action
   const isOwn = actorId === userId

@@ -253,13 +253,13 @@ test('POST /admin/generate_link with send or impersonation', async (t) => {
       for (const [type, kind] of [
         ['recovery', 'recovery'],
         ['magiclink', 'magic_link'],
-      ]) {
+      ] as const) {
         // Repeated at once, because an administrator has no cooldown.
         for (let count = 0; count < 2; count++) {
           const { status, body } = await generate({ type, email, send: true })
           assert.deepEqual([status, body.sent], [200, true], JSON.stringify(body))
-          const mail = await server.mailTo(email)
-          assert.deepEqual([mail.kind, mail.token], [kind, body.hashed_token])
+          const sent = await server.mailTo(email)
+          assert.deepEqual([sent.kind, sent.token], [kind, body.hashed_token])
         }
         const [entry] = await query(
           `select payload from audit_log_entries where payload -> 'traits' ->> 'user_id' = $1

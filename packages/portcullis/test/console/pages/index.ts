@@ -7,6 +7,7 @@ import { testShell } from './shell.ts'
 import type { RunSuite } from './suite.ts'
 import { testTry } from './try.ts'
 import { testUsers } from './users.ts'
+import { testManyUsers } from './users-many.ts'
 import { testWholeFlow } from './whole-flow.ts'
 
 /** One file per page. */
@@ -20,4 +21,5 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   try: testTry,
   'whole flow': testWholeFlow,
   users: testUsers,
+  'many users': testManyUsers,
 }

@@ -40,7 +40,8 @@ export const adminListUsers = defineEndpoint({
   },
   success: {
     status: 200,
-    description: 'Users and audience, with the headers X-Total-Count and Link',
+    description:
+      'Users and audience, with the headers X-Total-Count and Link. With order_by or a parameter that selects users, also total',
   },
   async handle({ query, audience }, services) {
     const { filter = '' } = query
@@ -89,7 +90,7 @@ async function listSelected(
     return value ? [[name, value]] : []
   })
   const headers = toPageHeaders(path, page, total, { same: Object.fromEntries(same) })
-  return json({ users, aud: selected.audience }, headers)
+  return json({ users, aud: selected.audience, total }, headers)
 }
 
 export const adminGetUser = defineEndpoint({
