@@ -71,6 +71,22 @@ test('an auth server that ignores filters gets no wrong result shown', async (t)
   assert.equal((await call('?confirmed=')).status, 200)
 })
 
+test('a link for impersonation is returned only if the audit log names it', async (t) => {
+  let impersonation: boolean | undefined
+  const { requests, call } = await openRoutes(t, () => ({
+    body: { action_link: 'https://auth.example/verify?token=secret', impersonation },
+  }))
+  const link = { type: 'magiclink', email: 'ada@example.org' }
+  const refused = await call('/generate-link', { ...link, impersonation: true })
+  assert.deepEqual([refused.status, refused.body.error.code], [501, 'no_impersonation'])
+  assert.ok(!refused.text.includes('secret'))
+  assert.equal((await call('/generate-link', link)).status, 200)
+  impersonation = true
+  const { status } = await call('/generate-link', { ...link, impersonation })
+  assert.equal(status, 200)
+  assert.deepEqual(requests, [['POST', '/admin/generate_link', { ...link, impersonation }]])
+})
+
 test('errors of the auth server about a filter are forwarded', async (t) => {
   const refusal = { code: 400, error_code: 'validation_failed', msg: 'confirmed must be …' }
   const { call } = await openRoutes(t, () => ({ status: 400, body: refusal }))

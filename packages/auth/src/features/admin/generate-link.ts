@@ -177,6 +177,7 @@ function toLinkResponse(user: UserRow, request: LinkRequest, plan: MailPlan): Us
     verification_type: request.type,
     redirect_to: request.redirectTo,
     ...(request.isSent && { sent: true }),
+    ...(request.isImpersonation && { impersonation: true }),
   }
 }
 

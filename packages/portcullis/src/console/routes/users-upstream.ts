@@ -64,6 +64,11 @@ export const selectionParameters = [
   'order_by',
 ] as const
 
+interface CheckedRequest {
+  readonly query: URLSearchParams
+  readonly body: unknown
+}
+
 /** A call that the page may make, and the endpoint of the auth server behind it. */
 export interface UserEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -75,21 +80,32 @@ export interface UserEndpoint {
   /** The body fields that are forwarded. */
   readonly body?: Readonly<Record<string, object>>
   /** Checks a successful response. @throws {ConsoleError} */
-  readonly check?: (body: string, query: URLSearchParams) => void
+  readonly check?: (answer: string, request: CheckedRequest) => void
 }
 
 /**
  * Other auth servers ignore parameters that they do not know, and would return all users. The auth server of
  * Portcullis confirms them with a total, or with a cursor.
  */
-function checkSelection(body: string, query: URLSearchParams): void {
+function checkSelection(answer: string, { query }: CheckedRequest): void {
   if (!selectionParameters.some((name) => query.get(name))) return
-  const { total, pagination } = parseObject(body) ?? {}
+  const { total, pagination } = parseObject(answer) ?? {}
   if (total !== undefined || pagination !== undefined) return
   throw new ConsoleError(
     501,
     'no_selection',
     'This auth server can only search users and sort them by creation time. Remove the filters, and sort by the column Created.',
+  )
+}
+
+/** Other auth servers would write an ordinary audit entry, so their link is not returned. */
+function checkImpersonation(answer: string, { body }: CheckedRequest): void {
+  const isWanted = typeof body === 'object' && body !== null && 'impersonation' in body
+  if (!isWanted || parseObject(answer)?.['impersonation'] === true) return
+  throw new ConsoleError(
+    501,
+    'no_impersonation',
+    'This auth server cannot record an impersonation in its audit log. Generate a sign-in link instead.',
   )
 }
 
@@ -144,6 +160,7 @@ export const userEndpoints: readonly UserEndpoint[] = [
     path: '/generate-link',
     upstream: '/admin/generate_link',
     body: linkFields,
+    check: checkImpersonation,
   },
   {
     method: 'GET',

@@ -85,7 +85,7 @@ async function forward(
     if (value !== null) reply.header(name, value)
   }
   const text = await readJson(answer)
-  if (answer.ok) check?.(text, search)
+  if (answer.ok) check?.(text, { query: search, body })
   // Error responses of the auth server are forwarded unchanged.
   return reply.code(answer.status).type('application/json; charset=utf-8').send(text)
 }

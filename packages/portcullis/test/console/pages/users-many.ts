@@ -95,7 +95,7 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
       await openList()
       await page.getByRole('button', { name: 'View…' }).click()
       const dialog = page.getByRole('dialog')
-      for (const name of ['Phone', 'Second factor', 'Role', 'Updated']) {
+      for (const name of ['ID', 'Phone', 'Second factor', 'Role', 'Updated']) {
         await dialog.getByLabel(name, { exact: true }).check()
       }
       await dialog.getByLabel('Compact').check()

@@ -80,7 +80,7 @@ export const adminGenerateLink = defineEndpoint({
   success: {
     status: 200,
     description:
-      'The user record with action_link, email_otp, hashed_token, verification_type and redirect_to, and sent if the email was sent',
+      'The user record with action_link, email_otp, hashed_token, verification_type and redirect_to; sent or impersonation, if they apply',
   },
   async handle(call, services) {
     const { body: fields, audience, adminRole, adminSubject, client, externalUrl } = call

@@ -34,6 +34,7 @@ export const columns: readonly Column[] = [
     sort: 'id',
     direction: 'asc',
     minRem: 5.25,
+    isHiddenByDefault: true,
     show: ({ id }) => (
       <>
         <span class="mono muted">{id.slice(0, 8)}</span>
