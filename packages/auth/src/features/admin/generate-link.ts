@@ -118,7 +118,7 @@ async function linkFor(
         : [],
     now,
     ip: client.ip,
-    audit: toSubjectEntry(action, adminRole, known, toImpersonationTraits(request)),
+    audit: toSubjectEntry(action, adminRole, known, toTraits(request)),
     token: { ...plan.token, claim: hash === undefined ? claimsNothing : { hash } },
     ...toMessages(services, request, plan),
   }
@@ -132,9 +132,11 @@ async function linkFor(
   return toLinkResponse(user, request, plan)
 }
 
-/** Names the administrator, because the sign-in that follows is logged as one of the user. */
-function toImpersonationTraits({ isImpersonation, adminSubject }: LinkRequest): Metadata {
+/** What the link is for. The action `user_invited` already says that an email was sent. */
+function toTraits({ type, isSent, isImpersonation, adminSubject }: LinkRequest): Metadata {
+  if (isSent && type !== 'invite') return { sent: true }
   if (!isImpersonation) return {}
+  // Names the administrator, because the sign-in that follows is logged as one of the user.
   return { impersonation: true, ...(adminSubject !== undefined && { admin: adminSubject }) }
 }
 

@@ -268,6 +268,7 @@ test('POST /admin/generate_link with send or impersonation', async (t) => {
         )
         assert.equal(entry.payload.action, 'user_recovery_requested')
         assert.equal(entry.payload.actor_username, 'service_role')
+        assert.equal(entry.payload.traits.sent, true)
       }
     },
   )

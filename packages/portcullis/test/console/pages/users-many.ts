@@ -305,6 +305,7 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
         .getByRole('listitem')
         .filter({ hasText: 'A link to impersonate the user was generated' })
       await entry.getByText(/by portcullis-console \(service_role\)/).waitFor()
+      await page.getByText('A sign-in or recovery email was sent').first().waitFor()
     })
   } finally {
     await removeManyUsers(world, domain)
