@@ -18,7 +18,9 @@ import {
   prepareUsers,
   showDialog,
   showFailures,
+  showFilteredUsers,
   showNoUsers,
+  showSelectedUsers,
   showTab,
 } from './users-scene.ts'
 
@@ -52,6 +54,13 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'users-sessions': showTab('Sessions'),
   'users-activity': showTab('Activity'),
   'users-none': showNoUsers,
+  'users-filters': showFilteredUsers,
+  'users-selected': showSelectedUsers,
+  'users-view': showDialog(prepareUsers, 'View…'),
+  'users-export': showDialog(prepareUsers, 'Export…'),
+  'users-bulk-ban': showDialog(showSelectedUsers, 'Ban…'),
+  'users-send': showDialog(prepareOneUser, 'Send email…'),
+  'users-impersonate': showDialog(prepareOneUser, 'Impersonate…'),
   'users-create': showDialog(prepareUsers, 'Create user'),
   'users-edit': showDialog(prepareOneUser, 'Edit…'),
   'users-invite': showDialog(prepareUsers, 'Invite user'),

@@ -49,6 +49,23 @@ export async function showNoUsers(page: Page, { consoleUrl }: TestWorld): Promis
   await page.getByRole('heading', { name: 'No users match' }).waitFor()
 }
 
+/** Shows the filters, two of which apply. */
+export async function showFilteredUsers(page: Page, world: TestWorld): Promise<void> {
+  await prepareUsers(page, world)
+  await page.goto(`${world.consoleUrl}/users?confirmed=true&signed_in=false&sort=email`)
+  await page.getByRole('button', { name: 'Filters', exact: true }).click()
+  await page.getByText(/matching 2 filters/).waitFor()
+}
+
+/** Shows three selected users. */
+export async function showSelectedUsers(page: Page, world: TestWorld): Promise<void> {
+  await prepareUsers(page, world)
+  for (const name of ['margaret.hamilton', 'hedy.lamarr', 'alan.turing']) {
+    await page.getByLabel(`Select ${name}@example.org`).click()
+  }
+  await page.getByText('3 selected').waitFor()
+}
+
 /** Shows the dialog that a button opens after the page is prepared. */
 export function showDialog(prepare: typeof prepareUsers, button: string) {
   return async (page: Page, world: TestWorld): Promise<void> => {

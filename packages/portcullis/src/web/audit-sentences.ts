@@ -5,6 +5,8 @@ import { formatBanEnd } from './ban-end.ts'
 interface Sentence {
   readonly byUser: string
   readonly byAdmin?: string
+  /** If an administrator also sent the email. */
+  readonly sent?: string
 }
 
 const sentences: Readonly<Record<string, Sentence>> = {
@@ -28,11 +30,13 @@ const sentences: Readonly<Record<string, Sentence>> = {
   user_recovery_requested: {
     byUser: 'Requested a sign-in or recovery link',
     byAdmin: 'A sign-in or recovery link was generated',
+    sent: 'A sign-in or recovery email was sent',
   },
   user_reauthenticate_requested: { byUser: 'Requested a reauthentication code' },
   user_confirmation_requested: {
     byUser: 'Requested a confirmation link',
     byAdmin: 'A confirmation link was generated',
+    sent: 'A confirmation email was sent',
   },
   user_repeated_signup: { byUser: 'Signed up again with the same address' },
   user_updated_password: { byUser: 'Changed the password' },
@@ -77,9 +81,11 @@ export function toSentence({ payload }: AuditEntry, userId: string): string {
   if (action === 'user_modified' && typeof bannedUntil === 'string') {
     return bannedUntil === '' ? 'The ban was lifted' : `Banned ${formatBanEnd(bannedUntil)}`
   }
+  if (traits['impersonation'] === true) return 'A link to impersonate the user was generated'
   const sentence = sentences[action]
   if (!sentence) return action
   const isOwn = actorId === userId
+  if (!isOwn && traits['sent'] === true && sentence.sent) return sentence.sent
   const text = isOwn ? sentence.byUser : (sentence.byAdmin ?? sentence.byUser)
   const { provider, channel } = traits
   if (isOwn && typeof provider === 'string') return `${text} with ${provider}`

@@ -42,6 +42,16 @@ export async function addManyUsers(world: TestWorld, { count, domain }: ManyUser
   await database.client.query('analyze auth.users')
 }
 
+/** Runs a statement on the tables of the auth server. */
+export async function runSql(
+  world: TestWorld,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<void> {
+  await using database = await openDatabase(world)
+  await database.client.query(text, [...values])
+}
+
 export async function removeManyUsers(world: TestWorld, domain: string): Promise<void> {
   await using database = await openDatabase(world)
   await database.client.query('delete from auth.users where email like $1', [`%@${domain}`])

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { User } from '../../src/console/routes/users-upstream.ts'
 import {
   moveTo,
-  rowHeightPx,
+  rowHeightsPx,
   startOfList,
   toContentHeight,
   toPlaceOf,
@@ -13,18 +13,19 @@ import {
 import { createUserPages, type UserPage } from '../../src/web/pages/users/list/user-pages.ts'
 
 const viewportPx = 600
+const rowPx = rowHeightsPx.comfortable
 
 test('only the visible rows and a few more are rendered', () => {
-  const size = { total: 100_000, viewportPx }
-  const place = moveTo(startOfList, 50_000 * rowHeightPx, size)
+  const size = { total: 100_000, viewportPx, rowPx }
+  const place = moveTo(startOfList, 50_000 * rowPx, size)
   const { first, end } = toRowRange(place, size)
-  assert.ok(first <= 50_000 && end > 50_000 + viewportPx / rowHeightPx)
+  assert.ok(first <= 50_000 && end > 50_000 + viewportPx / rowPx)
   assert.ok(end - first < 30)
 })
 
 test('a list too tall for a browser is scaled down, and both ends can be reached', () => {
-  const size = { total: 10_000_000, viewportPx }
-  const height = toContentHeight(size.total)
+  const size = { total: 10_000_000, viewportPx, rowPx }
+  const height = toContentHeight(size)
   assert.ok(height < 17_000_000)
   const end = moveTo(startOfList, height - viewportPx, size)
   assert.equal(toRowRange(end, size).end, size.total)
@@ -32,19 +33,19 @@ test('a list too tall for a browser is scaled down, and both ends can be reached
 })
 
 test('a small step in a scaled list skips no row', () => {
-  const size = { total: 10_000_000, viewportPx }
-  const middle = moveTo(startOfList, toContentHeight(size.total) / 2, size)
-  const next = moveTo(middle, middle.scrollTop + rowHeightPx, size)
+  const size = { total: 10_000_000, viewportPx, rowPx }
+  const middle = moveTo(startOfList, toContentHeight(size) / 2, size)
+  const next = moveTo(middle, middle.scrollTop + rowPx, size)
   assert.equal(toRowRange(next, size).first - toRowRange(middle, size).first, 1)
 })
 
 test('any row of a scaled list can be scrolled into view, and stays there', () => {
-  const size = { total: 10_000_000, viewportPx }
+  const size = { total: 10_000_000, viewportPx, rowPx }
   for (const index of [0, 7, 1_234_567, 9_999_999]) {
     const place = toPlaceOf(index, startOfList, size)
     for (const each of [place, moveTo(place, place.scrollTop, size)]) {
-      const top = index * rowHeightPx - each.shiftPx - each.scrollTop
-      assert.ok(top >= 0 && top + rowHeightPx <= viewportPx, `row ${index} is at ${top}`)
+      const top = index * rowPx - each.shiftPx - each.scrollTop
+      assert.ok(top >= 0 && top + rowPx <= viewportPx, `row ${index} is at ${top}`)
     }
   }
 })

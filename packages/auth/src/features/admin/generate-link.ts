@@ -7,7 +7,7 @@ import type { Services } from '../../services.ts'
 import { type AuditAction, toSubjectEntry } from '../audit/audit.ts'
 import { claimsNothing, type OneTimeTokenType } from '../one-time-codes/one-time-tokens.ts'
 import { emailExists } from '../users/addresses.ts'
-import { checkMetadataSize } from '../users/metadata.ts'
+import { checkMetadataSize, type Metadata } from '../users/metadata.ts'
 import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
 import {
   checkUserUpdate,
@@ -27,6 +27,10 @@ interface LinkRequest extends Invitation {
   readonly password: string | undefined
   /** Whether the email is sent; otherwise the caller delivers the link. */
   readonly isSent: boolean
+  /** Whether the administrator will use the link to sign in as the user. */
+  readonly isImpersonation: boolean
+  /** The `sub` of the administrator's token, if it has one. */
+  readonly adminSubject: string | undefined
 }
 
 /** Creates the link of an email for an administrator. @throws {ApiError} */
@@ -36,7 +40,8 @@ export async function generateLink(services: Services, request: LinkRequest): Pr
   if (known !== undefined) return linkFor(services, request, known)
   // Without an account, a magic link becomes a link that confirms a sign-up.
   const type = request.type === 'magiclink' ? 'signup' : request.type
-  if (type !== 'signup' && type !== 'invite') {
+  const needsUser = type === 'signup' && (request.isSent || request.isImpersonation)
+  if (needsUser || (type !== 'signup' && type !== 'invite')) {
     throw new ApiError('user_not_found', 'User with this email not found')
   }
   try {
@@ -90,7 +95,9 @@ async function linkFor(
   const { type, newEmail, data, adminRole, client, password } = request
   const { sentColumn, refusesConfirmed, changesEmail, action } = linkTypes[type]
   if (refusesConfirmed && known.email_confirmed_at !== null) throw emailExists()
-  if (refusesConfirmed) checkMetadataSize(services, known, { user_metadata: data })
+  // A confirmation that is only sent again sets no data.
+  const setsData = refusesConfirmed && !(type === 'signup' && password === undefined)
+  if (setsData) checkMetadataSize(services, known, { user_metadata: data })
   if (changesEmail && newEmail !== undefined) await checkFree(services, newEmail, known)
   const plan = planLink(services, request)
   const hash = password === undefined ? undefined : await services.passwords.hash(password)
@@ -98,10 +105,10 @@ async function linkFor(
   const change: UserChange = {
     ...noChange,
     user_id: known.id,
-    by_admin: refusesConfirmed,
+    by_admin: setsData,
     ...(sentColumn && { [sentColumn]: now }),
     invited_at: type === 'invite' ? now : null,
-    user_metadata: refusesConfirmed ? data : null,
+    user_metadata: setsData ? data : null,
     email_change: changesEmail ? (newEmail ?? null) : null,
     // A link for a different new address starts a new change, so the token for the other address
     // is removed.
@@ -111,7 +118,7 @@ async function linkFor(
         : [],
     now,
     ip: client.ip,
-    audit: toSubjectEntry(action, adminRole, known),
+    audit: toSubjectEntry(action, adminRole, known, toTraits(request)),
     token: { ...plan.token, claim: hash === undefined ? claimsNothing : { hash } },
     ...toMessages(services, request, plan),
   }
@@ -123,6 +130,14 @@ async function linkFor(
   if (user === undefined) throw new ApiError('user_not_found', 'User with this email not found')
   if (request.isSent) services.wakeMessages()
   return toLinkResponse(user, request, plan)
+}
+
+/** What the link is for. The action `user_invited` already says that an email was sent. */
+function toTraits({ type, isSent, isImpersonation, adminSubject }: LinkRequest): Metadata {
+  if (isSent && type !== 'invite') return { sent: true }
+  if (!isImpersonation) return {}
+  // Names the administrator, because the sign-in that follows is logged as one of the user.
+  return { impersonation: true, ...(adminSubject !== undefined && { admin: adminSubject }) }
 }
 
 /** Searches all audiences, because an address can belong to only one user. */
@@ -163,6 +178,8 @@ function toLinkResponse(user: UserRow, request: LinkRequest, plan: MailPlan): Us
     hashed_token: plan.linkToken,
     verification_type: request.type,
     redirect_to: request.redirectTo,
+    ...(request.isSent && { sent: true }),
+    ...(request.isImpersonation && { impersonation: true }),
   }
 }
 

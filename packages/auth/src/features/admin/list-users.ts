@@ -187,7 +187,7 @@ async function searchUsers(
  * Part of a phone number in the stored format: `+1 (555) 01` becomes `155501`. Null for other
  * texts.
  */
-function toDigits(filter: string): string | null {
+export function toDigits(filter: string): string | null {
   if (!/^\+?[\d\s()./-]+$/.test(filter)) return null
   const digits = filter.replaceAll(/\D/g, '')
   return digits.length >= 3 ? digits : null
@@ -197,7 +197,7 @@ function toDigits(filter: string): string | null {
  * The first and the last ID that begin with a text of at least eight characters. Nulls for other
  * texts.
  */
-function toIds(filter: string) {
+export function toIds(filter: string) {
   const isStart = /^[\da-f]{8}(?:-[\da-f]{0,4}){0,3}(?:-[\da-f]{0,12})?$/i.test(filter)
   const hex = filter.replaceAll('-', '')
   if (!isStart || hex.length > 32) return { firstId: null, lastId: null }

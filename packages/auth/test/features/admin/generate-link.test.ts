@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { errorOf, openFlowServer } from '../../support/flow-server.ts'
+import { errorOf, type Mail, openFlowServer } from '../../support/flow-server.ts'
 import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 test('POST /admin/generate_link', async (t) => {
@@ -235,4 +235,105 @@ test('a link for the current address requires secure email change', async (t) =>
   })
   assert.equal(changed.body.msg, 'Confirmation link accepted. The email address has been changed')
   assert.equal((await server.query('select 1 from users where email = $1', [new_email])).length, 1)
+})
+
+test('POST /admin/generate_link with send or impersonation', async (t) => {
+  const server = await openFlowServer(t, {
+    AUTH_PASSWORD_HASH: 'bcrypt',
+    AUTH_DISABLE_SIGNUP: 'false',
+  })
+  if (!server) return
+  const { url, query, post, serviceToken: token } = server
+  const generate = (body: object) => send(url, '/admin/generate_link', { token, body })
+
+  await t.test(
+    'send sends the email to an existing user, as an action of the administrator',
+    async () => {
+      const { email, id } = await server.newUser()
+      for (const [type, kind] of [
+        ['recovery', 'recovery'],
+        ['magiclink', 'magic_link'],
+      ] as const) {
+        // Repeated at once, because an administrator has no cooldown.
+        for (let count = 0; count < 2; count++) {
+          const { status, body } = await generate({ type, email, send: true })
+          assert.deepEqual([status, body.sent], [200, true], JSON.stringify(body))
+          const sent: Mail = await server.mailTo(email)
+          assert.deepEqual([sent.kind, sent.token], [kind, body.hashed_token])
+        }
+        const [entry] = await query(
+          `select payload from audit_log_entries where payload -> 'traits' ->> 'user_id' = $1
+         order by created_at desc, id desc limit 1`,
+          [id],
+        )
+        assert.equal(entry.payload.action, 'user_recovery_requested')
+        assert.equal(entry.payload.actor_username, 'service_role')
+        assert.equal(entry.payload.traits.sent, true)
+      }
+    },
+  )
+
+  await t.test('send repeats a confirmation without a password', async () => {
+    const email = newEmail()
+    await post('/signup', { email, password })
+    const before = await server.mailTo(email)
+    const { status, body } = await generate({ type: 'signup', email, send: true })
+    assert.equal(status, 200, JSON.stringify(body))
+    const mail = await server.mailTo(email)
+    assert.deepEqual([mail.kind, mail.token], ['confirmation', body.hashed_token])
+    assert.notEqual(mail.token, before.token)
+    const [user] = await query('select admin_data from users where email = $1', [email])
+    assert.equal(user.admin_data, null)
+    const verified = await post('/verify', { type: 'signup', token: body.hashed_token })
+    assert.equal(verified.status, 200)
+    assert.deepEqual(errorOf(await generate({ type: 'signup', email, send: true })), [
+      422,
+      'email_exists',
+      'A user with this email address has already been registered',
+    ])
+  })
+
+  await t.test('send and impersonation create no user, and refuse other types', async () => {
+    const { email } = await server.newUser()
+    const unknown = [404, 'user_not_found', 'User with this email not found']
+    for (const type of ['signup', 'magiclink', 'recovery']) {
+      assert.deepEqual(errorOf(await generate({ type, email: newEmail(), send: true })), unknown)
+    }
+    const impersonation = true
+    assert.deepEqual(
+      errorOf(await generate({ type: 'magiclink', email: newEmail(), impersonation })),
+      unknown,
+    )
+    for (const body of [
+      { type: 'recovery', impersonation },
+      { type: 'magiclink', impersonation, send: true },
+    ]) {
+      assert.deepEqual(errorOf(await generate({ email, ...body })), [
+        400,
+        'validation_failed',
+        'impersonation requires the type magiclink, without send',
+      ])
+    }
+    const change = { type: 'email_change_new', email, new_email: newEmail(), send: true }
+    assert.deepEqual(errorOf(await generate(change)), [
+      400,
+      'validation_failed',
+      'send requires one of the types signup, invite, magiclink, recovery',
+    ])
+  })
+
+  await t.test('the audit log names a link for impersonation', async () => {
+    const { email, id } = await server.newUser()
+    const { body } = await generate({ type: 'magiclink', email, impersonation: true })
+    assert.deepEqual([body.impersonation, body.sent], [true, undefined])
+    assert.deepEqual(await server.mailsTo(email), [])
+    const [entry] = await query(
+      `select payload from audit_log_entries where payload -> 'traits' ->> 'user_id' = $1`,
+      [id],
+    )
+    assert.equal(entry.payload.action, 'user_recovery_requested')
+    assert.equal(entry.payload.traits.impersonation, true)
+    const verified = await post('/verify', { type: 'magiclink', token: body.hashed_token })
+    assert.equal(verified.body.user.id, id)
+  })
 })

@@ -49,6 +49,26 @@ export async function readJson(answer: Response): Promise<string> {
   )
 }
 
+/** The parameters with which only the auth server of Portcullis selects and sorts users. */
+export const selectionParameters = [
+  'confirmed',
+  'banned',
+  'anonymous',
+  'second_factor',
+  'signed_in',
+  'provider',
+  'created_after',
+  'created_before',
+  'last_sign_in_after',
+  'last_sign_in_before',
+  'order_by',
+] as const
+
+interface CheckedRequest {
+  readonly query: URLSearchParams
+  readonly body: unknown
+}
+
 /** A call that the page may make, and the endpoint of the auth server behind it. */
 export interface UserEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -59,6 +79,34 @@ export interface UserEndpoint {
   readonly query?: readonly string[]
   /** The body fields that are forwarded. */
   readonly body?: Readonly<Record<string, object>>
+  /** Checks a successful response. @throws {ConsoleError} */
+  readonly check?: (answer: string, request: CheckedRequest) => void
+}
+
+/**
+ * Other auth servers ignore parameters that they do not know, and would return all users. The auth server of
+ * Portcullis confirms them with a total, or with a cursor.
+ */
+function checkSelection(answer: string, { query }: CheckedRequest): void {
+  if (!selectionParameters.some((name) => query.get(name))) return
+  const { total, pagination } = parseObject(answer) ?? {}
+  if (total !== undefined || pagination !== undefined) return
+  throw new ConsoleError(
+    501,
+    'no_selection',
+    'This auth server can only search users and sort them by creation time. Remove the filters, and sort by the column Created.',
+  )
+}
+
+/** Other auth servers would write an ordinary audit entry, so their link is not returned. */
+function checkImpersonation(answer: string, { body }: CheckedRequest): void {
+  const isWanted = typeof body === 'object' && body !== null && 'impersonation' in body
+  if (!isWanted || parseObject(answer)?.['impersonation'] === true) return
+  throw new ConsoleError(
+    501,
+    'no_impersonation',
+    'This auth server cannot record an impersonation in its audit log. Generate a sign-in link instead.',
+  )
 }
 
 const text = { type: 'string' } as const
@@ -84,6 +132,7 @@ const linkFields = {
   password: text,
   data: metadata,
   redirect_to: text,
+  impersonation: yesOrNo,
 }
 
 const ofUser = '/:user_id'
@@ -95,7 +144,8 @@ export const userEndpoints: readonly UserEndpoint[] = [
     method: 'GET',
     path: '',
     upstream: '/admin/users',
-    query: ['page', 'per_page', 'filter', 'sort', 'limit', 'cursor'],
+    query: ['page', 'per_page', 'filter', 'sort', 'limit', 'cursor', ...selectionParameters],
+    check: checkSelection,
   },
   { method: 'POST', path: '', upstream: '/admin/users', body: userFields },
   {
@@ -110,6 +160,7 @@ export const userEndpoints: readonly UserEndpoint[] = [
     path: '/generate-link',
     upstream: '/admin/generate_link',
     body: linkFields,
+    check: checkImpersonation,
   },
   {
     method: 'GET',

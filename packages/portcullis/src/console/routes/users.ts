@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AddRoutes, AuthTarget } from '../settings.ts'
 import { readUserAudit } from './users-audit.ts'
+import { type MailType, mailTypes, sendUserMail } from './users-mail.ts'
 import { callAsAdmin, readJson, type UserEndpoint, userEndpoints } from './users-upstream.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -35,6 +36,20 @@ export const addRoutes: AddRoutes = (server, { auth }) => {
     ({ params, query }, reply) =>
       readUserAudit(auth, params.user_id.toLowerCase(), query.from, reply),
   )
+  server.post<{ Params: { user_id: string }; Body: { type: MailType; redirect_to?: string } }>(
+    toPattern('/:user_id/mail'),
+    {
+      schema: {
+        body: {
+          type: 'object',
+          required: ['type'],
+          properties: { type: { enum: mailTypes }, redirect_to: { type: 'string' } },
+          additionalProperties: false,
+        },
+      },
+    },
+    ({ params, body }, reply) => sendUserMail(auth, params.user_id, body, reply),
+  )
 }
 
 function toPattern(path: string): string {
@@ -54,23 +69,23 @@ function toSchema({ query = [], body }: UserEndpoint) {
 
 async function forward(
   auth: AuthTarget,
-  { method, upstream }: UserEndpoint,
+  { method, upstream, check }: UserEndpoint,
   { params, query, body }: FastifyRequest<{ Params: Texts; Querystring: Texts }>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const search = new URLSearchParams(query)
   const answer = await callAsAdmin(auth, {
     method,
     path: upstream.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? ''),
-    query: new URLSearchParams(query),
+    query: search,
     ...(body !== undefined && body !== null && { body }),
   })
   for (const name of answerHeaders) {
     const value = answer.headers.get(name)
     if (value !== null) reply.header(name, value)
   }
+  const text = await readJson(answer)
+  if (answer.ok) check?.(text, { query: search, body })
   // Error responses of the auth server are forwarded unchanged.
-  return reply
-    .code(answer.status)
-    .type('application/json; charset=utf-8')
-    .send(await readJson(answer))
+  return reply.code(answer.status).type('application/json; charset=utf-8').send(text)
 }

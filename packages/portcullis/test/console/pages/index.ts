@@ -9,6 +9,7 @@ import { testShell } from './shell.ts'
 import type { RunSuite } from './suite.ts'
 import { testTry } from './try.ts'
 import { testUsers } from './users.ts'
+import { testManyUsers } from './users-many.ts'
 import { testWholeFlow } from './whole-flow.ts'
 
 /** One file per page. */
@@ -24,4 +25,5 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   users: testUsers,
   events: testEvents,
   settings: testSettings,
+  'many users': testManyUsers,
 }

@@ -41,6 +41,9 @@ export const invite = defineEndpoint({
   },
 })
 
+/** The types whose email `send` sends. */
+const sentTypes: readonly LinkType[] = ['signup', 'invite', 'magiclink', 'recovery']
+
 const body = Type.Object({
   type: Type.Optional(Type.String({ description: `One of ${Object.keys(linkTypes).join(', ')}` })),
   email: Type.Optional(Type.String()),
@@ -48,32 +51,52 @@ const body = Type.Object({
     Type.String({ description: 'New email address, for the types email_change_…' }),
   ),
   password: Type.Optional(
-    Type.String({ description: 'Password of the new user, for the type signup' }),
+    Type.String({
+      description: 'Password of the new user, for the type signup. Optional with send',
+    }),
   ),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   redirect_to: Type.Optional(Type.String()),
+  send: Type.Optional(
+    Type.Boolean({
+      description: `Whether the email is also sent to an existing user, for the types ${sentTypes.join(', ')}. Default: true for the type invite, otherwise false`,
+    }),
+  ),
+  impersonation: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the administrator will sign in as the user, for the type magiclink. The audit entry says so',
+    }),
+  ),
 })
 
 export const adminGenerateLink = defineEndpoint({
   method: 'POST',
   path: '/admin/generate_link',
-  summary: 'Generates the link of an email. Sends the email only for the type invite',
+  summary: 'Generates the link of an email. Sends the email for the type invite, or with send',
   allowed: 'admin',
   query: { redirect_to: 'URL to which the link redirects. May also be in the body' },
   body,
   success: {
     status: 200,
     description:
-      'The user record with action_link, email_otp, hashed_token, verification_type and redirect_to',
+      'The user record with action_link, email_otp, hashed_token, verification_type and redirect_to; sent or impersonation, if they apply',
   },
   async handle(call, services) {
-    const { body: fields, audience, adminRole, client, externalUrl } = call
+    const { body: fields, audience, adminRole, adminSubject, client, externalUrl } = call
     const { type = '' } = fields
     if (!isLinkType(type)) throw invalid(`Invalid email action link type requested: ${type}`)
     const email = parseEmail(fields.email)
+    const { impersonation: isImpersonation = false } = fields
+    if (isImpersonation && (type !== 'magiclink' || fields.send)) {
+      throw invalid('impersonation requires the type magiclink, without send')
+    }
+    if (fields.send && !sentTypes.includes(type)) {
+      throw invalid(`send requires one of the types ${sentTypes.join(', ')}`)
+    }
     // The type invite sends the invitation, except for clients of Supabase Auth, which expect that
     // nothing is sent.
-    const isSent = type === 'invite' && !call.isSdk
+    const isSent = fields.send ?? (type === 'invite' && !call.isSdk)
     if (isSent) checkAuthorized(services, email)
     return json(
       await generateLink(services, {
@@ -88,6 +111,8 @@ export const adminGenerateLink = defineEndpoint({
         redirectTo: findRedirectTarget(call, services.redirects, fields.redirect_to),
         externalUrl,
         isSent,
+        isImpersonation,
+        adminSubject,
       }),
     )
   },
@@ -95,10 +120,10 @@ export const adminGenerateLink = defineEndpoint({
 
 async function parsePassword(
   type: LinkType,
-  { password = '' }: Static<typeof body>,
+  { password = '', send: isSent }: Static<typeof body>,
   { passwordPolicy }: Services,
 ): Promise<string | undefined> {
-  if (type !== 'signup') return undefined
+  if (type !== 'signup' || (isSent && password === '')) return undefined
   if (password === '') throw invalid('Signup requires a valid password')
   await checkPassword(password, passwordPolicy)
   return password

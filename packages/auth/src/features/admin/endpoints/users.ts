@@ -10,8 +10,15 @@ import { parseEmail, parsePhone } from '../../users/addresses.ts'
 import { checkText, parseAppMetadata, parseUserMetadata, toMetadata } from '../../users/metadata.ts'
 import { getUser, toUserRecord } from '../../users/user-record.ts'
 import { createUserAsAdmin } from '../create-user.ts'
+import {
+  filterParameters,
+  listSelectedAfter,
+  listSelectedPage,
+  parseSelection,
+  type UserSelection,
+} from '../filter-users.ts'
 import { listAfter, listPage, parseSort } from '../list-users.ts'
-import { parseCount, parsePage, toPageHeaders } from '../pages.ts'
+import { type Page, parseCount, parsePage, toPageHeaders } from '../pages.ts'
 import { parseBan, removeUser, updateUserAsAdmin } from '../users.ts'
 
 const path = '/admin/users'
@@ -29,21 +36,26 @@ export const adminListUsers = defineEndpoint({
     sort: 'created_at asc, or created_at desc (the default)',
     limit: 'Instead of page: maximum number of users, up to 1000',
     cursor: 'Instead of page: next_cursor from the previous response',
+    ...filterParameters,
   },
   success: {
     status: 200,
-    description: 'Users and audience, with the headers X-Total-Count and Link',
+    description:
+      'Users and audience, with the headers X-Total-Count and Link. With order_by or a parameter that selects users, also total',
   },
   async handle({ query, audience }, services) {
     const { filter = '' } = query
     const direction = parseSort(query['sort'])
     const list = { audience, filter, direction }
+    const selection = parseSelection(query)
     if (query['limit'] || query['cursor']) {
-      const limit = parseCount('limit', query['limit'], 50, 1_000)
-      const { users, nextCursor } = await listAfter(services, list, {
+      const slice = {
         cursor: query['cursor'] ?? '',
-        limit,
-      })
+        limit: parseCount('limit', query['limit'], 50, 1_000),
+      }
+      const { users, nextCursor } = selection
+        ? await listSelectedAfter(services, { audience, ...selection }, slice)
+        : await listAfter(services, list, slice)
       const pagination = {
         ...(nextCursor !== undefined && { next_cursor: nextCursor }),
         has_more: nextCursor !== undefined,
@@ -51,6 +63,7 @@ export const adminListUsers = defineEndpoint({
       return json({ users, aud: audience, pagination })
     }
     const page = parsePage(query)
+    if (selection) return listSelected(query, { audience, ...selection }, page, services)
     const { users, total, isExact, nextCursor } = await listPage(services, list, page)
     const headers = toPageHeaders(path, page, total, {
       same: {
@@ -63,6 +76,22 @@ export const adminListUsers = defineEndpoint({
     return json({ users, aud: audience }, headers)
   },
 })
+
+async function listSelected(
+  query: Call['query'],
+  selected: UserSelection & { readonly audience: string },
+  page: Page,
+  services: Services,
+): Promise<Answer> {
+  const { users, total } = await listSelectedPage(services, selected, page)
+  const names = ['filter', 'sort', ...Object.keys(filterParameters)]
+  const same = names.flatMap((name): [string, string][] => {
+    const value = query[name]
+    return value ? [[name, value]] : []
+  })
+  const headers = toPageHeaders(path, page, total, { same: Object.fromEntries(same) })
+  return json({ users, aud: selected.audience, total }, headers)
+}
 
 export const adminGetUser = defineEndpoint({
   method: 'GET',

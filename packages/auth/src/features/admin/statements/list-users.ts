@@ -93,7 +93,7 @@ export type FoundUserRow = WithNumbers<FoundNumbers>
 
 export const mostFound = 10_000
 
-const fullName = "u.raw_user_meta_data ->> 'full_name'"
+export const fullName = "u.raw_user_meta_data ->> 'full_name'"
 
 /** Same result as `ilike`, in half the time: $6 is converted to lower case only once. */
 const hasText = (text: string) => `strpos(lower(${text}), (select lower($6::text))) > 0`
@@ -105,8 +105,11 @@ const isPhone = 'strpos(u.phone, $7::text) > 0'
 const isId = 'u.id between $8::uuid and $9::uuid'
 const isMatch = `(${hasText('u.email')} or ${hasText(fullName)} or ${isPhone} or ${isId})`
 
-/** Joins the rows of `page` through an array, for the same reason as in `toPageStatement`. */
-const joinPage = `(unnest(array(select id from page)) as listed(id)
+/**
+ * Joins the rows of `page` through an array, for the same reason as in `toPageStatement`.
+ * `listed.place` is their order.
+ */
+export const joinPage = `(unnest(array(select id from page)) with ordinality as listed(id, place)
      cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true`
 
 /** The user after which to begin, as in `isAfter`, and the page. */

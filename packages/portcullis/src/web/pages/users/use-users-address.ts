@@ -1,11 +1,5 @@
 import { useLocation } from 'preact-iso'
-
-export type Order = 'newest' | 'oldest'
-
-export interface Search {
-  readonly text: string
-  readonly order: Order
-}
+import { type FilterName, filterNames, parseSort, type Search } from './search.ts'
 
 /** The state in the page's URL. */
 export interface UsersAddress {
@@ -19,7 +13,12 @@ export interface UsersAddress {
   go(changes: AddressChanges, options?: { readonly isReplacing?: boolean }): void
 }
 
-type AddressChanges = Readonly<Partial<Record<'q' | 'sort' | 'id' | 'tab', string>>>
+type AddressChanges = Readonly<Partial<Record<'q' | 'sort' | 'id' | 'tab' | FilterName, string>>>
+
+/** The change that removes all filters. */
+export const withoutFilters: AddressChanges = Object.fromEntries(
+  filterNames.map((name) => [name, '']),
+)
 
 export function useUsersAddress(): UsersAddress {
   const { query, route } = useLocation()
@@ -27,8 +26,13 @@ export function useUsersAddress(): UsersAddress {
     const entries = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== '')
     return entries.length === 0 ? '/users' : `/users?${new URLSearchParams(entries)}`
   }
+  const filters = filterNames.flatMap((name) => (query[name] ? [[name, query[name]]] : []))
   return {
-    search: { text: query['q'] ?? '', order: query['sort'] === 'oldest' ? 'oldest' : 'newest' },
+    search: {
+      text: query['q'] ?? '',
+      filters: Object.fromEntries(filters),
+      sort: parseSort(query['sort']),
+    },
     userId: query['id'],
     tab: query['tab'],
     toHref,

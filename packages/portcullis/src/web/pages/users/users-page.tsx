@@ -1,19 +1,26 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import type { User } from '../../../console/routes/users-upstream.ts'
 import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { SearchField } from '../../components/search-field.tsx'
 import { Empty } from '../../components/states.tsx'
+import { showFailure } from '../../components/toasts.tsx'
 import { formatNumber } from '../../format.ts'
 import { noteStepDone, useSession } from '../../session.ts'
+import { BulkBar } from './bulk/bulk-bar.tsx'
 import { CreateUserDialog, InviteUserDialog } from './dialogs/new-user-dialogs.tsx'
 import { FailuresView } from './failures-view.tsx'
+import { readSelectable } from './list/select-all.ts'
+import { useSelection } from './list/selection.ts'
 import { UserBrowser } from './list/user-browser.tsx'
 import { userListId } from './list/user-list.tsx'
 import { useUserPages } from './list/user-pages.ts'
+import { useViewSettings } from './list/view-settings.ts'
 import { UserPanel } from './panel/user-panel.tsx'
+import type { Search } from './search.ts'
+import { UsersToolbar } from './toolbar/users-toolbar.tsx'
+import { useListKeys } from './use-list-keys.ts'
 import { useUsersAddress } from './use-users-address.ts'
 import { UserViews } from './user-views.tsx'
 
@@ -39,12 +46,34 @@ function NoAuthServer(): JSX.Element {
 
 const dialogs = { create: CreateUserDialog, invite: InviteUserDialog }
 
+const keys = { search: '.user-search input', listId: userListId }
+
 function Users(): JSX.Element {
   const address = useUsersAddress()
   const { search, userId } = address
   const { pages, isBusy } = useUserPages(search)
+  const [view, setView] = useViewSettings()
+  const selection = useSelection()
   const [opened, setOpened] = useState<keyof typeof dialogs>()
   const OpenDialog = opened && dialogs[opened]
+  const leaving = useRef(new AbortController())
+  useListKeys(keys)
+  // Users that another search does not show must not stay selected. A layout effect, so that no action runs before.
+  const { text, filters } = search
+  useLayoutEffect(() => {
+    selection.set([])
+    leaving.current = new AbortController()
+    return () => leaving.current.abort()
+  }, [text, JSON.stringify(filters)])
+  const selectAll = async () => {
+    const { signal } = leaving.current
+    try {
+      const users = await readSelectable(search, signal)
+      if (!signal.aborted) selection.set(users)
+    } catch (error) {
+      if (!signal.aborted) showFailure(error)
+    }
+  }
   const showNew = (user: User) => {
     noteStepDone('/users')
     pages?.reload()
@@ -52,7 +81,7 @@ function Users(): JSX.Element {
   }
   return (
     <div class={userId === undefined ? 'users' : 'users with-panel'}>
-      <PageHeader title="Users" summary={toSummary(pages?.total, search.text)}>
+      <PageHeader title="Users" summary={toSummary(pages?.total, search)}>
         <UserViews shown="users" />
         <Button icon="mailbox" onClick={() => setOpened('invite')}>
           Invite user
@@ -61,19 +90,16 @@ function Users(): JSX.Element {
           Create user
         </Button>
       </PageHeader>
-      <SearchField
-        text={search.text}
-        label="Search users"
-        placeholder="Email, phone, name or ID"
-        pauseMs={250}
-        class="user-search"
-        onSearch={(text) => address.go({ q: text }, { isReplacing: true })}
-      />
+      <UsersToolbar address={address} total={pages?.total} view={view} onView={setView} />
+      <BulkBar selection={selection} onChanged={() => pages?.reload()} />
       <div class="users-layout">
         <UserBrowser
           pages={pages}
           isBusy={isBusy}
           address={address}
+          view={view}
+          selection={selection}
+          onSelectAll={selectAll}
           onCreate={() => setOpened('create')}
         />
         {userId !== undefined && (
@@ -88,6 +114,7 @@ function Users(): JSX.Element {
             }}
             onChanged={(user) => pages?.replace(user)}
             onDeleted={() => {
+              selection.set(selection.users.filter(({ id }) => id !== userId))
               pages?.reload()
               address.go({ id: '', tab: '' }, { isReplacing: true })
             }}
@@ -99,8 +126,12 @@ function Users(): JSX.Element {
   )
 }
 
-function toSummary(total: number | undefined, text: string): string {
+function toSummary(total: number | undefined, { text, filters }: Search): string {
   if (total === undefined) return 'All user accounts.'
   const users = `${formatNumber(total)} ${total === 1 ? 'user' : 'users'}`
-  return text === '' ? `${users} in total` : `${users} matching “${text}”`
+  const count = Object.keys(filters).length
+  const filtered = count === 0 ? '' : count === 1 ? 'one filter' : `${count} filters`
+  const searched = text === '' ? '' : `“${text}”`
+  const criteria = [searched, filtered].filter(Boolean).join(' and ')
+  return criteria === '' ? `${users} in total` : `${users} matching ${criteria}`
 }

@@ -119,6 +119,25 @@ const durations = [
   { label: 'Permanently', hours: permanentBanYears * 365 * 24 },
 ] as const
 
+/** The field `hours` of a form. */
+export function BanDurations(): JSX.Element {
+  const now = Date.now()
+  return (
+    <fieldset class="user-choices">
+      <legend>Duration</legend>
+      {durations.map(({ label, hours }) => (
+        <label key={hours} class="user-check">
+          <input type="radio" name="hours" value={hours} defaultChecked={hours === 24} />
+          <span>{label}</span>
+          {!isPermanentBan(now + hours * hourMs, now) && (
+            <span class="hint number">until {formatTime(now + hours * hourMs)}</span>
+          )}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
   const ban = async (form: FormData) => {
     const changed = await changeUser(user.id, { ban_duration: `${readText(form, 'hours')}h` })
@@ -126,7 +145,6 @@ export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Ele
     const end = changed.banned_until && ` ${formatBanEnd(changed.banned_until)}`
     showSuccess(`${toUserName(user)} was banned${end ?? ''}.`)
   }
-  const now = Date.now()
   return (
     <FormDialog
       title={`Ban ${toUserName(user)}?`}
@@ -139,19 +157,35 @@ export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Ele
         The user can neither sign in nor refresh a session until the ban ends or is lifted. Nothing
         is deleted.
       </p>
-      <fieldset class="user-choices">
-        <legend>Duration</legend>
-        {durations.map(({ label, hours }) => (
-          <label key={hours} class="user-check">
-            <input type="radio" name="hours" value={hours} defaultChecked={hours === 24} />
-            <span>{label}</span>
-            {!isPermanentBan(now + hours * hourMs, now) && (
-              <span class="hint number">until {formatTime(now + hours * hourMs)}</span>
-            )}
-          </label>
-        ))}
-      </fieldset>
+      <BanDurations />
     </FormDialog>
+  )
+}
+
+/** The field `kind` of a form. */
+export function DeleteKinds(): JSX.Element {
+  return (
+    <fieldset class="user-choices">
+      <legend>What is deleted</legend>
+      <label class="user-check">
+        <input type="radio" name="kind" value="hard" defaultChecked />
+        <span>
+          Everything
+          <span class="hint">
+            The account, its identities, sessions, second factors and passkeys.
+          </span>
+        </span>
+      </label>
+      <label class="user-check">
+        <input type="radio" name="kind" value="soft" />
+        <span>
+          Personal data only
+          <span class="hint">
+            The ID is kept for references from other systems. The account can no longer be used.
+          </span>
+        </span>
+      </label>
+    </fieldset>
   )
 }
 
@@ -173,27 +207,7 @@ export function DeleteDialog({ user, onDeleted, onClose }: UserDialogProps): JSX
       onClose={onClose}
     >
       <p>This cannot be undone. The user is signed out everywhere.</p>
-      <fieldset class="user-choices">
-        <legend>What is deleted</legend>
-        <label class="user-check">
-          <input type="radio" name="kind" value="hard" defaultChecked />
-          <span>
-            Everything
-            <span class="hint">
-              The account, its identities, sessions, second factors and passkeys.
-            </span>
-          </span>
-        </label>
-        <label class="user-check">
-          <input type="radio" name="kind" value="soft" />
-          <span>
-            Personal data only
-            <span class="hint">
-              The ID is kept for references from other systems. The account can no longer be used.
-            </span>
-          </span>
-        </label>
-      </fieldset>
+      <DeleteKinds />
     </FormDialog>
   )
 }

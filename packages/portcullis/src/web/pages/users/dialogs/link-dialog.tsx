@@ -1,4 +1,4 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { GeneratedLink, User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
@@ -10,7 +10,14 @@ import { RedirectField, readText } from './user-dialog.tsx'
 
 export function LinkDialog(props: UserDialogProps): JSX.Element {
   const [link, setLink] = useState<GeneratedLink>()
-  if (link) return <LinkResult link={link} onClose={props.onClose} />
+  if (link) {
+    return (
+      <LinkResult title="Generated link" link={link} onClose={props.onClose}>
+        Anyone who has the link can use it once. It is shown only here, so share it only with the
+        user.
+      </LinkResult>
+    )
+  }
   return <LinkForm {...props} onLink={setLink} />
 }
 
@@ -82,17 +89,17 @@ function LinkForm({ user, onClose, onLink }: LinkFormProps): JSX.Element {
 }
 
 interface LinkResultProps {
+  readonly title: string
   readonly link: GeneratedLink
   readonly onClose: () => void
+  /** What the link is for. */
+  readonly children: ComponentChildren
 }
 
-function LinkResult({ link, onClose }: LinkResultProps): JSX.Element {
+export function LinkResult({ title, link, onClose, children }: LinkResultProps): JSX.Element {
   return (
-    <Dialog title="Generated link" onClose={onClose}>
-      <p class="muted">
-        Anyone who has the link can use it once. It is shown only here, so share it only with the
-        user.
-      </p>
+    <Dialog title={title} onClose={onClose}>
+      <p class="muted">{children}</p>
       <Secret label="Link" value={link.action_link} />
       <Secret label="One-time code (instead of the link)" value={link.email_otp} />
       <footer>

@@ -1,8 +1,10 @@
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** The same for every row, so that the position of a row is known without rendering the rows above. */
-export const rowHeightPx = 56
+/** The height of a row by density. All rows have the same, so that the position of each row is known. */
+export const rowHeightsPx = { comfortable: 56, compact: 36 } as const
+
+export type Density = keyof typeof rowHeightsPx
 
 /** The header stays visible above the rows. */
 export const headerHeightPx = 36
@@ -17,6 +19,7 @@ interface ListSize {
   readonly total: number
   /** Excludes the header. */
   readonly viewportPx: number
+  readonly rowPx: number
 }
 
 /**
@@ -36,8 +39,8 @@ export interface RowRange {
   readonly end: number
 }
 
-export function toContentHeight(total: number): number {
-  return Math.min(total * rowHeightPx, tallestPx)
+export function toContentHeight({ total, rowPx }: Pick<ListSize, 'total' | 'rowPx'>): number {
+  return Math.min(total * rowPx, tallestPx)
 }
 
 /**
@@ -58,8 +61,8 @@ export function moveTo(place: ListPlace, scrollTop: number, size: ListSize): Lis
 export function toPlaceOf(index: number, place: ListPlace, size: ListSize): ListPlace {
   const { squeezedEnd, realEnd } = toEnds(size)
   const top = place.scrollTop + place.shiftPx
-  const rowTop = index * rowHeightPx
-  const least = rowTop + rowHeightPx - size.viewportPx
+  const rowTop = index * size.rowPx
+  const least = rowTop + size.rowPx - size.viewportPx
   const real = Math.min(Math.max(Math.min(Math.max(top, least), rowTop), 0), realEnd)
   if (squeezedEnd === realEnd) return { scrollTop: real, shiftPx: 0 }
   const scrollTop = realEnd === 0 ? 0 : Math.round((real / realEnd) * squeezedEnd)
@@ -69,20 +72,21 @@ export function toPlaceOf(index: number, place: ListPlace, size: ListSize): List
 /** Returns the rows to render. */
 export function toRowRange({ scrollTop, shiftPx }: ListPlace, size: ListSize): RowRange {
   const top = scrollTop + shiftPx
-  const first = Math.floor(top / rowHeightPx) - spareRows
-  const end = Math.ceil((top + size.viewportPx) / rowHeightPx) + spareRows
+  const first = Math.floor(top / size.rowPx) - spareRows
+  const end = Math.ceil((top + size.viewportPx) / size.rowPx) + spareRows
   return { first: Math.max(0, Math.min(first, size.total)), end: Math.min(size.total, end) }
 }
 
-export function toRowTop(index: number, { shiftPx }: ListPlace): number {
-  return index * rowHeightPx - shiftPx
+export function toRowTop(index: number, { shiftPx }: ListPlace, rowPx: number): number {
+  return index * rowPx - shiftPx
 }
 
 /** The maximum scroll positions, scaled and unscaled. */
-function toEnds({ total, viewportPx }: ListSize) {
+function toEnds(size: ListSize) {
+  const { total, viewportPx, rowPx } = size
   return {
-    squeezedEnd: Math.max(0, toContentHeight(total) - viewportPx),
-    realEnd: Math.max(0, total * rowHeightPx - viewportPx),
+    squeezedEnd: Math.max(0, toContentHeight(size) - viewportPx),
+    realEnd: Math.max(0, total * rowPx - viewportPx),
   }
 }
 
@@ -91,6 +95,8 @@ interface ListWindow {
   readonly viewport: RefObject<HTMLDivElement | null>
   readonly place: ListPlace
   readonly rows: RowRange
+  /** The width of the scrolling element. */
+  readonly widthPx: number
   /** The number of rows that Page Up and Page Down move. */
   readonly pageRows: number
   readonly onScroll: () => void
@@ -99,21 +105,26 @@ interface ListWindow {
 }
 
 const usualViewportPx = 600
+const usualWidthPx = 1_000
 
 /** Tracks the scroll position of a list, and rerenders only when other rows become visible. */
-export function useListWindow(total: number): ListWindow {
+export function useListWindow(total: number, rowPx: number): ListWindow {
   const viewport = useRef<HTMLDivElement>(null)
+  const [widthPx, setWidthPx] = useState(usualWidthPx)
   const [viewportPx, setViewportPx] = useState(usualViewportPx)
   const [place, setPlace] = useState(startOfList)
   // Several scroll events may occur before a rerender.
   const latest = useRef(place)
-  const size = { total, viewportPx }
+  const size = { total, viewportPx, rowPx }
   const rows = toRowRange(place, size)
 
   useLayoutEffect(() => {
     const element = viewport.current
     if (!element) return
-    const observer = new ResizeObserver(() => setViewportPx(element.clientHeight - headerHeightPx))
+    const observer = new ResizeObserver(() => {
+      setViewportPx(element.clientHeight - headerHeightPx)
+      setWidthPx(element.clientWidth)
+    })
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
@@ -122,7 +133,8 @@ export function useListWindow(total: number): ListWindow {
     viewport,
     place,
     rows,
-    pageRows: Math.max(1, Math.floor(viewportPx / rowHeightPx) - 1),
+    widthPx,
+    pageRows: Math.max(1, Math.floor(viewportPx / rowPx) - 1),
     onScroll() {
       const next = moveTo(latest.current, viewport.current?.scrollTop ?? 0, size)
       latest.current = next

@@ -2,19 +2,26 @@ import type { JSX } from 'preact'
 import { toMessage } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
-import type { UsersAddress } from '../use-users-address.ts'
+import { isFiltered } from '../search.ts'
+import { type UsersAddress, withoutFilters } from '../use-users-address.ts'
+import type { Selection } from './selection.ts'
 import { UserList } from './user-list.tsx'
 import type { UserPages } from './user-pages.ts'
+import type { ViewSettings } from './view-settings.ts'
 
 export interface UserBrowserProps {
   readonly pages: UserPages | undefined
   readonly isBusy: boolean
   readonly address: UsersAddress
+  readonly view: ViewSettings
+  readonly selection: Selection
+  readonly onSelectAll: () => void
   readonly onCreate: () => void
 }
 
 /** The list, or a replacement while it is empty, loading or failed. */
-export function UserBrowser({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.Element {
+export function UserBrowser(props: UserBrowserProps): JSX.Element {
+  const { pages } = props
   return (
     <section class="card user-browser" aria-label="All users">
       {pages?.error !== undefined && pages.total !== undefined && (
@@ -25,18 +32,19 @@ export function UserBrowser({ pages, isBusy, address, onCreate }: UserBrowserPro
           </Button>
         </div>
       )}
-      <Content pages={pages} isBusy={isBusy} address={address} onCreate={onCreate} />
+      <Content {...props} />
     </section>
   )
 }
 
-function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.Element {
+function Content({ pages, onCreate, ...list }: UserBrowserProps): JSX.Element {
+  const { address } = list
   if (pages === undefined) return <Loading>Loading users…</Loading>
   if (pages.total === undefined) {
     return <Failure error={pages.error} onRetry={() => pages.reload()} />
   }
-  if (pages.total > 0) return <UserList pages={pages} isBusy={isBusy} address={address} />
-  if (address.search.text === '') {
+  if (pages.total > 0) return <UserList pages={pages} {...list} />
+  if (!isFiltered(address.search)) {
     return (
       <div>
         <Empty icon="users" title="No users yet">
@@ -53,11 +61,14 @@ function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.El
   return (
     <div>
       <Empty icon="search" title="No users match">
-        Search for part of an email address, full name or phone number, or for the first 8
-        characters of an ID.
+        {address.search.text === ''
+          ? 'Remove some of the filters.'
+          : 'Search for part of an email address, full name or phone number, or for the first 8 characters of an ID.'}
       </Empty>
       <div class="user-empty-actions">
-        <Button onClick={() => address.go({ q: '' }, { isReplacing: true })}>Clear search</Button>
+        <Button onClick={() => address.go({ q: '', ...withoutFilters }, { isReplacing: true })}>
+          Clear search
+        </Button>
       </div>
     </div>
   )

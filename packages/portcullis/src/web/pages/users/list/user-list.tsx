@@ -1,47 +1,72 @@
 import type { JSX, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact'
-import { useEffect, useId, useLayoutEffect, useMemo, useState } from 'preact/hooks'
-import type { User } from '../../../../console/routes/users-upstream.ts'
-import { Icon } from '../../../components/icons.tsx'
-import { showFailure, showSuccess } from '../../../components/toasts.tsx'
-import { formatAge, formatTime } from '../../../format.ts'
-import type { Order, UsersAddress } from '../use-users-address.ts'
-import { toFullName, toProviders, toUserName, UserBadges } from '../user-facts.tsx'
-import {
-  headerHeightPx,
-  rowHeightPx,
-  toContentHeight,
-  toRowTop,
-  useListWindow,
-} from './list-window.ts'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { UsersAddress } from '../use-users-address.ts'
+import { fitColumns, toMinWidth, toTracks } from './columns.tsx'
+import { HeaderRow } from './header-row.tsx'
+import { rowHeightsPx, toContentHeight, toRowTop, useListWindow } from './list-window.ts'
+import { mostSelected, type Selection } from './selection.ts'
 import type { UserPages } from './user-pages.ts'
+import { UserRow } from './user-row.tsx'
+import type { ViewSettings } from './view-settings.ts'
 
 interface UserListProps {
   readonly pages: UserPages
   readonly isBusy: boolean
   readonly address: UsersAddress
+  readonly view: ViewSettings
+  readonly selection: Selection
+  readonly onSelectAll: () => void
 }
 
 /** Receives the focus when the panel is closed. */
 export const userListId = 'user-list'
 
+const label =
+  'Users. Use the arrow keys to move, Enter to open, and the space bar to select. Press the slash key to search.'
+
 /** All users; only the visible ones are rendered and loaded. */
-export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element {
+export function UserList(props: UserListProps): JSX.Element {
+  const { pages, isBusy, address, view, selection, onSelectAll } = props
   const total = pages.total ?? 0
-  const { viewport, place, rows, pageRows, onScroll, reveal } = useListWindow(total)
+  const rowPx = rowHeightsPx[view.density]
+  const list = useListWindow(total, rowPx)
+  const { viewport, place, rows, pageRows, onScroll, reveal } = list
   const [active, setActive] = useState(0)
+  /** The row from which a click with the Shift key selects. */
+  const anchor = useRef(0)
   const id = useId()
   const { first, end } = rows
+  const [remPx] = useState(readRemPx)
+  const widthRem = list.widthPx / remPx
+  const columns = useMemo(() => fitColumns(view.columns, widthRem), [view.columns, widthRem])
 
   useEffect(() => pages.show({ first, end }), [pages, first, end])
   // A new search starts at the top. A layout effect, so that it happens before the next key press.
   useLayoutEffect(() => {
     setActive(0)
+    anchor.current = 0
     reveal(0)
   }, [pages])
+  // With another row height, the active row would be elsewhere.
+  useLayoutEffect(() => reveal(active), [rowPx])
 
   const open = (index: number) => {
     const user = pages.at(index)
     if (user) address.go({ id: user.id })
+  }
+  const toggle = (index: number) => {
+    const user = pages.at(index)
+    anchor.current = index
+    if (user) selection.toggle(user)
+  }
+  /** Selects the loaded rows from the last selected one to this one. */
+  const selectTo = (index: number) => {
+    const start = Math.min(anchor.current, index)
+    const count = Math.abs(anchor.current - index) + 1
+    const users = Array.from({ length: Math.min(count, mostSelected + 1) }, (_, offset) =>
+      pages.at(start + offset),
+    )
+    selection.add(users.filter((user) => user !== undefined))
   }
   const steps: Readonly<Record<string, (from: number) => number>> = {
     ArrowDown: (from) => from + 1,
@@ -53,17 +78,24 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
   }
   const press = (event: TargetedKeyboardEvent<HTMLTableElement>) => {
     // Buttons in a row handle their own keys.
-    if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
-      return
+    if (event.target !== event.currentTarget || event.altKey) return
+    const isCommand = event.ctrlKey || event.metaKey
     const step = steps[event.key]
-    if (step) {
+    if (isCommand) {
+      if (event.key !== 'a') return
+      onSelectAll()
+    } else if (step) {
       const next = Math.max(0, Math.min(total - 1, step(active)))
       setActive(next)
       reveal(next)
     } else if (event.key === 'Enter') {
       open(active)
+    } else if (event.key === ' ') {
+      toggle(active)
     } else if (event.key === 'Escape' && address.userId !== undefined) {
       address.go({ id: '', tab: '' })
+    } else if (event.key === 'Escape' && selection.users.length > 0) {
+      selection.set([])
     } else {
       return
     }
@@ -71,27 +103,44 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
   }
   const click = (event: TargetedMouseEvent<HTMLTableRowElement>, index: number) => {
     setActive(index)
-    // Links and buttons handle their own clicks.
-    if (event.target instanceof Element && event.target.closest('a, button')) return
-    open(index)
+    // Links, buttons and checkboxes handle their own clicks. Around a checkbox, a click selects.
+    if (!(event.target instanceof Element) || event.target.closest('a, button, input')) return
+    if (event.target.closest('.select')) toggle(index)
+    else open(index)
+  }
+  const select = (event: TargetedMouseEvent<HTMLInputElement>, index: number) => {
+    if (event.shiftKey) selectTo(index)
+    else toggle(index)
   }
 
   const indexes = Array.from({ length: end - first }, (_, offset) => first + offset)
+  const isAllSelected = total > 0 && selection.users.length >= Math.min(total, mostSelected)
   return (
     <div ref={viewport} class="user-list" onScroll={onScroll}>
       <table
         id={userListId}
+        class={view.density}
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role -- the table is navigated with the keyboard.
         role="grid"
-        aria-label="Users. Use the arrow keys to move and Enter to open."
+        aria-label={label}
         aria-rowcount={total + 1}
+        aria-multiselectable
         aria-busy={isBusy}
         tabIndex={0}
         aria-activedescendant={active >= first && active < end ? `${id}-${active}` : undefined}
+        style={{
+          '--tracks': toTracks(columns, widthRem),
+          minWidth: toMinWidth(columns, widthRem),
+        }}
         onKeyDown={press}
       >
-        <HeaderRow address={address} />
-        <tbody style={{ height: `${toContentHeight(total)}px` }}>
+        <HeaderRow
+          address={address}
+          columns={columns}
+          isAllSelected={isAllSelected}
+          onSelectAll={(isSelected) => (isSelected ? onSelectAll() : selection.set([]))}
+        />
+        <tbody style={{ height: `${toContentHeight({ total, rowPx })}px` }}>
           {indexes.map((index) => {
             const user = pages.at(index)
             return (
@@ -100,12 +149,16 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
                 key={index % indexes.length}
                 id={`${id}-${index}`}
                 index={index}
-                topPx={toRowTop(index, place)}
+                topPx={toRowTop(index, place, rowPx)}
+                heightPx={rowPx}
+                columns={columns}
                 user={user}
                 href={user && address.toHref({ id: user.id })}
                 isActive={index === active}
                 isOpen={user !== undefined && user.id === address.userId}
+                isSelected={user !== undefined && selection.has(user.id)}
                 onClick={click}
+                onSelect={select}
               />
             )
           })}
@@ -115,132 +168,7 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
   )
 }
 
-const otherOrder: Readonly<Record<Order, Order>> = { newest: 'oldest', oldest: 'newest' }
-
-function HeaderRow({ address }: { readonly address: UsersAddress }): JSX.Element {
-  const { order } = address.search
-  const next = otherOrder[order]
-  const turn = () => address.go({ sort: next === 'newest' ? '' : next }, { isReplacing: true })
-  return (
-    <thead style={{ height: `${headerHeightPx}px` }}>
-      <tr aria-rowindex={1}>
-        <th class="who">User</th>
-        <th class="id">ID</th>
-        <th class="providers">Sign-in method</th>
-        <th class="status">Status</th>
-        <th class="created number" aria-sort={order === 'newest' ? 'descending' : 'ascending'}>
-          <button type="button" class="sort" title={`Show ${next} first`} onClick={turn}>
-            Created {order === 'newest' ? '↓' : '↑'}
-          </button>
-        </th>
-        <th class="seen number">Last sign-in</th>
-        <th class="go">
-          <span class="hidden">Open</span>
-        </th>
-      </tr>
-    </thead>
-  )
-}
-
-const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
-
-interface UserRowProps {
-  readonly id: string
-  readonly index: number
-  readonly topPx: number
-  /** Undefined while loading. */
-  readonly user: User | undefined
-  readonly href: string | undefined
-  readonly isActive: boolean
-  readonly isOpen: boolean
-  readonly onClick: (event: TargetedMouseEvent<HTMLTableRowElement>, index: number) => void
-}
-
-function UserRow(props: UserRowProps): JSX.Element {
-  const { id, index, topPx, user, href, isActive, isOpen, onClick } = props
-  // Memoized, because scrolling rerenders all rows for each new row.
-  const cells = useMemo(
-    () => (user && href ? <UserCells user={user} href={href} /> : <WaitingCells />),
-    [user, href],
-  )
-  return (
-    <tr
-      id={id}
-      class={isActive ? 'active' : undefined}
-      aria-rowindex={index + 2}
-      aria-selected={isOpen}
-      style={{ top: `${topPx}px`, height: `${rowHeightPx}px` }}
-      onClick={(event) => onClick(event, index)}
-    >
-      {cells}
-    </tr>
-  )
-}
-
-interface UserCellsProps {
-  readonly user: User
-  readonly href: string
-}
-
-function UserCells({ user, href }: UserCellsProps): JSX.Element {
-  const fullName = toFullName(user)
-  return (
-    <>
-      <td class="who">
-        {/* Not a tab stop: the list handles the arrow keys itself. */}
-        <a href={href} tabIndex={-1}>
-          {toUserName(user)}
-        </a>
-        {fullName !== undefined && <span class="muted small">{fullName}</span>}
-      </td>
-      <td class="id">
-        <span class="mono muted">{user.id.slice(0, 8)}</span>
-        <CopyId id={user.id} />
-      </td>
-      <td class="providers muted">{toProviders(user).join(', ') || '–'}</td>
-      <td class="status">
-        <UserBadges user={user} />
-      </td>
-      <td class="created number muted" title={formatTime(user.created_at)}>
-        {moment.format(new Date(user.created_at))}
-      </td>
-      <td
-        class="seen number muted"
-        title={user.last_sign_in_at && formatTime(user.last_sign_in_at)}
-      >
-        {user.last_sign_in_at === undefined ? 'never' : formatAge(user.last_sign_in_at)}
-      </td>
-      <td class="go muted">
-        <Icon name="chevron" />
-      </td>
-    </>
-  )
-}
-
-/** For pointer users only; the panel has an accessible copy button. */
-function CopyId({ id }: { readonly id: string }): JSX.Element {
-  const copy = () =>
-    navigator.clipboard.writeText(id).then(() => showSuccess('ID copied.'), showFailure)
-  return (
-    <button
-      type="button"
-      class="button quiet small user-copy"
-      tabIndex={-1}
-      aria-label="Copy ID"
-      title="Copy ID"
-      onClick={copy}
-    >
-      <Icon name="copy" />
-    </button>
-  )
-}
-
-/** A placeholder while the user is loading. */
-function WaitingCells(): JSX.Element {
-  return (
-    <td class="waiting" aria-label="Loading">
-      <span />
-      <span />
-    </td>
-  )
+/** The widths of columns are in rem, so that they grow with the font size that the user has chosen. */
+function readRemPx(): number {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
 }

@@ -1,7 +1,8 @@
 import { useEffect, useReducer, useState } from 'preact/hooks'
 import type { User } from '../../../../console/routes/users-upstream.ts'
-import { ApiError, callApi, callApiWithHeaders } from '../../../api.ts'
-import type { Search } from '../use-users-address.ts'
+import { callApiWithHeaders } from '../../../api.ts'
+import { isIdSearch, readById } from '../read-users.ts'
+import { type Search, toListQuery } from '../search.ts'
 import type { RowRange } from './list-window.ts'
 
 export interface UserPage {
@@ -160,13 +161,12 @@ interface ShownPages {
 const firstRows = { first: 0, end: 30 }
 
 export function useUserPages(search: Search): ShownPages {
-  const { text, order } = search
   const [shown, setShown] = useState<{ readonly pages: UserPages; readonly of: string }>()
   const [, redraw] = useReducer<number, undefined>((count) => count + 1, 0)
-  const of = `${order} ${text}`
+  const of = JSON.stringify(search)
   useEffect(() => {
     const pages = createUserPages({
-      load: (page, signal) => loadUsers({ text, order }, page, signal),
+      load: (page, signal) => loadUsers(search, page, signal),
       onChange() {
         setShown((before) => (before?.pages === pages ? before : { pages, of }))
         redraw(undefined)
@@ -178,34 +178,20 @@ export function useUserPages(search: Search): ShownPages {
   return { pages: shown?.pages, isBusy: shown?.of !== of }
 }
 
-const uuidPattern = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-
 /** @param page Starts at 0. */
-async function loadUsers(
-  { text, order }: Search,
-  page: number,
-  signal: AbortSignal,
-): Promise<UserPage> {
-  // The auth server searches addresses and names only, so a complete id is looked up directly.
-  if (uuidPattern.test(text)) return loadById(text, signal)
+async function loadUsers(search: Search, page: number, signal: AbortSignal): Promise<UserPage> {
+  if (isIdSearch(search)) {
+    const users = await readById(search.text, signal)
+    return { users, total: users.length }
+  }
   const query = new URLSearchParams({
     page: `${page + 1}`,
     per_page: `${pageSize}`,
-    ...(text !== '' && { filter: text }),
-    ...(order === 'oldest' && { sort: 'created_at asc' }),
+    ...toListQuery(search),
   })
   const { body, headers } = await callApiWithHeaders<{ readonly users: readonly User[] }>(
     `/api/users?${query}`,
     { signal },
   )
   return { users: body.users, total: Number(headers.get('x-total-count') ?? body.users.length) }
-}
-
-async function loadById(id: string, signal: AbortSignal): Promise<UserPage> {
-  try {
-    return { users: [await callApi<User>(`/api/users/${id}`, { signal })], total: 1 }
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return { users: [], total: 0 }
-    throw error
-  }
 }

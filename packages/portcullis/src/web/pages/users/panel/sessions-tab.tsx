@@ -1,16 +1,17 @@
 import type { JSX } from 'preact'
 import type { Session } from '../../../../console/routes/users-upstream.ts'
-import { ApiError, callApi } from '../../../api.ts'
+import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
+import { endSessions, toSessionsPath } from '../end-sessions.ts'
 import type { TabProps } from './tab.ts'
 
 export function SessionsTab({ user }: TabProps): JSX.Element {
-  const path = `/api/users/${user.id}/sessions`
+  const path = toSessionsPath(user.id)
   const loaded = useLoaded((signal) => callApi<readonly Session[]>(path, { signal }), [user.id])
   if (loaded.state === 'loading') return <Loading />
   if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
@@ -24,7 +25,7 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
   }
   const end = async (ended: readonly Session[], done: string) => {
     try {
-      await Promise.all(ended.map(({ id }) => endSession(`${path}/${id}`)))
+      await endSessions(user.id, ended)
       showSuccess(done)
     } catch (error) {
       showFailure(error)
@@ -53,15 +54,6 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
       </ul>
     </>
   )
-}
-
-async function endSession(path: string): Promise<void> {
-  try {
-    await callApi(path, { method: 'DELETE' })
-  } catch (error) {
-    // The session has ended in the meantime, which is the desired result.
-    if (!(error instanceof ApiError && error.status === 404)) throw error
-  }
 }
 
 interface SessionItemProps {

@@ -5,14 +5,18 @@ import { Button } from '../../../components/button.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { changeUser, type UserChange } from '../change-user.ts'
 import { BanDialog, DeleteDialog, EditDialog, PasswordDialog } from '../dialogs/change-dialogs.tsx'
+import { ImpersonateDialog } from '../dialogs/impersonate-dialog.tsx'
 import { LinkDialog } from '../dialogs/link-dialog.tsx'
+import { SendDialog } from '../dialogs/send-dialog.tsx'
 import type { UserDialogProps } from '../dialogs/user-dialog.tsx'
 import { isBanned } from '../user-facts.tsx'
 
 const dialogs = {
   edit: EditDialog,
   password: PasswordDialog,
+  send: SendDialog,
   link: LinkDialog,
+  impersonate: ImpersonateDialog,
   ban: BanDialog,
   delete: DeleteDialog,
 } as const satisfies Readonly<Record<string, FunctionComponent<UserDialogProps>>>
@@ -45,9 +49,17 @@ export function UserActions(props: Omit<UserDialogProps, 'onClose'>): JSX.Elemen
           Set password…
         </Button>
         {user.email !== '' && (
-          <Button size="small" onClick={() => setOpened('link')}>
-            Generate link…
-          </Button>
+          <>
+            <Button size="small" onClick={() => setOpened('send')}>
+              Send email…
+            </Button>
+            <Button size="small" onClick={() => setOpened('link')}>
+              Generate link…
+            </Button>
+            <Button size="small" onClick={() => setOpened('impersonate')}>
+              Impersonate…
+            </Button>
+          </>
         )}
         {isBanned(user) ? (
           <Button size="small" onClick={() => change({ ban_duration: 'none' }, 'Ban lifted.')}>
