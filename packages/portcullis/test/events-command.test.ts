@@ -168,7 +168,7 @@ test('invalid arguments exit with 2, and failures with 1', async (t) => {
   })
   const none = await run('tail', '--data', join(import.meta.dirname, 'no-such-folder'))
   assert.equal(none.code, 1)
-  assert.match(none.stderr, /^No auth server is running on .*no-such-folder\. Start portcullis up/)
+  assert.match(none.stderr, /^--data .*no-such-folder: the folder contains no valid secrets\.json/)
   const { url } = await openAuth(t, { pages: [[]] })
   const down = await run('tail', '--auth-url', url.replace(/\d+$/, '1'), '--no-follow')
   assert.equal(down.code, 1)

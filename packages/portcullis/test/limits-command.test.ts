@@ -82,7 +82,7 @@ test('limits reports a missing service and invalid arguments', async (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const missing = await run('top', '--data', folder)
   assert.equal(missing.code, 1)
-  assert.match(missing.err, /^No running rate limit service was found in .*--debug-url URL\.\n$/)
+  assert.match(missing.err, /^--data .*: the folder contains no valid secrets\.json/)
   const unreachable = await run('top', '--debug-url', 'http://127.0.0.1:1')
   assert.equal(unreachable.code, 1)
   assert.match(unreachable.err, /^The rate limit service does not respond at /)

@@ -12,7 +12,7 @@ export interface TailArguments {
   readonly hasStart: boolean
   readonly isFollowing: boolean
   readonly isJson: boolean
-  readonly folder: string
+  readonly data: string | undefined
   /** Undefined: the auth server of the `up` that runs on the folder. */
   readonly server: { readonly url: string; readonly key: string } | undefined
 }
@@ -47,7 +47,7 @@ export const tailOptions = {
   json: { meaning: 'print each event as a JSON object on one line' },
   data: {
     value: 'DIR',
-    meaning: 'data folder of the running portcullis up; default: .portcullis',
+    meaning: 'data folder of the running portcullis up; default: the nearest .portcullis',
     kind: 'directory',
   },
   'auth-url': { value: 'URL', meaning: 'base URL of another auth server' },
@@ -115,7 +115,7 @@ export function parseTailArguments(
     hasStart: from !== undefined,
     isFollowing: values['no-follow'] !== true,
     isJson: values['json'] === true,
-    folder: text('data') ?? '.portcullis',
+    data: text('data'),
     server,
   }
 }

@@ -15,6 +15,7 @@ import {
   tailOptions,
 } from './events-arguments.ts'
 import { toEventJson, toEventLine } from './events-output.ts'
+import { findDataFolder } from './find-data-folder.ts'
 
 const usage = `Usage: portcullis events tail [OPTION…]
 
@@ -114,19 +115,20 @@ async function tail(settings: TailArguments, io: CommandIo): Promise<number> {
 }
 
 /** @throws {Error} if no auth server is known. */
-function findServer({ server, folder }: TailArguments): AuthTarget {
+function findServer({ server, data }: TailArguments): AuthTarget {
   if (server) return { url: server.url, key: async () => server.key }
   let running: AuthTarget | undefined
   try {
-    running = findRunningAuth(folder)
+    const folder = findDataFolder(data)
+    running = folder && findRunningAuth(folder)
   } catch (error) {
     if (!(error instanceof UpRefusal)) throw error
     throw new Error(error.message, { cause: error })
   }
   if (running) return running
   throw new Error(
-    `No auth server is running on ${folder}. Start portcullis up there, choose its folder with ` +
-      '--data DIR, or pass --auth-url.',
+    'No running auth server was found. Run this command in the folder where you started portcullis up, ' +
+      'or below it, pass its --data DIR, or pass --auth-url.',
   )
 }
 

@@ -1,7 +1,7 @@
 import { dirname, join, relative, resolve } from 'node:path'
 import { UpRefusal } from '../up/errors.ts'
 import { readPrivateFile } from '../up/private-files.ts'
-import { parseSecrets, type Secrets, secretsFile } from '../up/secrets.ts'
+import { findSecrets, parseSecrets, type Secrets, secretsFile } from '../up/secrets.ts'
 
 /** The data folder of a `portcullis up`, which may not be running. */
 export interface DataFolder {
@@ -19,7 +19,8 @@ export function findDataFolder(named: string | undefined): DataFolder | undefine
   if (named !== undefined) return readNamed(named)
   for (let folder = resolve(), below = ''; folder !== below; folder = dirname(folder)) {
     const path = join(folder, '.portcullis')
-    const secrets = readOwnSecrets(path)
+    // In a shared folder such as /tmp, another user could place such a file; it is ignored.
+    const secrets = findSecrets(path)
     if (secrets !== undefined) return { path: relative('', path), secrets }
     below = folder
   }
@@ -32,13 +33,4 @@ function readNamed(path: string): DataFolder {
   throw new UpRefusal(
     `--data ${path}: the folder contains no valid ${secretsFile}. Name the folder that portcullis up uses.`,
   )
-}
-
-/** In a shared folder such as /tmp, another user could place such a file. */
-function readOwnSecrets(folder: string): Secrets | undefined {
-  try {
-    return parseSecrets(readPrivateFile(join(folder, secretsFile)) ?? '')
-  } catch {
-    return undefined
-  }
 }

@@ -9,7 +9,8 @@ export const commonOptions = {
   json: { meaning: 'print JSON' },
   data: {
     value: 'DIR',
-    meaning: 'data folder of a running up, to find its debug port; default: .portcullis',
+    meaning:
+      'data folder of a running up, to find its debug port; default: the nearest .portcullis',
     kind: 'directory',
   },
   'debug-url': {
@@ -55,7 +56,8 @@ export interface DebugPlace {
   /** Undefined to use the one of a running `up`. */
   readonly url: string | undefined
   readonly token: string | undefined
-  readonly folder: string
+  /** The data folder of `up`, if one was named. */
+  readonly data: string | undefined
 }
 
 export type LimitsArguments = { readonly place: DebugPlace; readonly isJson: boolean } & (
@@ -65,7 +67,7 @@ export type LimitsArguments = { readonly place: DebugPlace; readonly isJson: boo
 
 const optionTypes = {
   json: { type: 'boolean', default: false },
-  data: { type: 'string', default: '.portcullis' },
+  data: { type: 'string' },
   'debug-url': { type: 'string' },
   'debug-token': { type: 'string' },
   by: { type: 'string' },
@@ -92,7 +94,7 @@ export function parseLimitsArguments(
     faults.push('The debug token contains a space, a line break or another invalid character.')
   }
   const url = values['debug-url'] === undefined ? undefined : parseUrl(values['debug-url'], faults)
-  const common = { place: { url, token, folder: values.data }, isJson: values.json }
+  const common = { place: { url, token, data: values.data }, isJson: values.json }
   if (verb === 'top') {
     const by = parseOrder(values.by ?? 'limited', faults)
     const count = parseCount(values.count ?? '20', faults)

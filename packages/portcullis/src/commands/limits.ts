@@ -8,7 +8,9 @@ import {
   toCallFailure,
 } from '../console/limits/key-pages.ts'
 import { findFolderUser } from '../up/data-folder.ts'
-import { findSecrets, toDebugToken } from '../up/secrets.ts'
+import { UpRefusal } from '../up/errors.ts'
+import { toDebugToken } from '../up/secrets.ts'
+import { type DataFolder, findDataFolder } from './find-data-folder.ts'
 import {
   commonOptions,
   type DebugPlace,
@@ -95,18 +97,24 @@ async function callVerb(
 
 /** Returns the given service, or that of a running `up`; an error message if there is none. */
 function findDebugPort(
-  { url, token, folder }: DebugPlace,
+  { url, token, data }: DebugPlace,
   env: Readonly<Record<string, string | undefined>>,
 ): DebugTarget | string {
   if (url !== undefined) return { debugUrl: url, debugToken: token }
-  const port = findFolderUser(folder)?.ports?.debug
-  if (port === undefined) {
+  let folder: DataFolder | undefined
+  try {
+    folder = findDataFolder(data)
+  } catch (error) {
+    if (!(error instanceof UpRefusal)) throw error
+    return error.message
+  }
+  const port = folder && findFolderUser(folder.path)?.ports?.debug
+  if (folder === undefined || port === undefined) {
     return (
-      `No running rate limit service was found in ${folder}. Start one, name its data folder with ` +
-      '--data DIR, or pass --debug-url URL.'
+      'No running rate limit service was found. Run this command in the folder where you started portcullis up, ' +
+      'or below it, pass its --data DIR, or pass --debug-url URL.'
     )
   }
-  const secrets = findSecrets(folder)
-  const derived = secrets && toDebugToken(secrets, env)
-  return { debugUrl: `http://127.0.0.1:${port}`, debugToken: token ?? derived }
+  const debugToken = token ?? toDebugToken(folder.secrets, env)
+  return { debugUrl: `http://127.0.0.1:${port}`, debugToken }
 }

@@ -1,12 +1,7 @@
-import { join } from 'node:path'
 import { toReason } from '@portcullis/service-kit/reason'
 import { toKeyHeaders } from '../../console/health/index.ts'
-import { toLocalHost } from '../../up/addresses.ts'
-import { findFolderUser } from '../../up/data-folder.ts'
 import { UpRefusal } from '../../up/errors.ts'
-import { authFile } from '../../up/parts/auth.ts'
-import { readPrivateFile } from '../../up/private-files.ts'
-import { createAdminKeys } from '../../up/secrets.ts'
+import { findRunningAuth } from '../../up/running-auth.ts'
 import { keyVariable } from '../console-arguments.ts'
 import { findDataFolder } from '../find-data-folder.ts'
 
@@ -87,24 +82,15 @@ function findRunning(data: string | undefined): Target {
   try {
     const folder = findDataFolder(data)
     if (folder === undefined) throw new UsersFailure(noServer)
-    const port = findFolderUser(folder.path)?.ports?.auth
-    if (port === undefined) {
-      throw new UsersFailure(
-        `The auth server of portcullis up is not running (${folder.path}). Start it, or set ${urlVariable} and ${keyVariable}.`,
-      )
-    }
-    const url = `http://${toLocalHost(readHost(folder.path))}:${port}`
-    return { url, key: createAdminKeys(folder.secrets.jwtSecret) }
+    const running = findRunningAuth(folder)
+    if (running !== undefined) return running
+    throw new UsersFailure(
+      `The auth server of portcullis up is not running (${folder.path}). Start it, or set ${urlVariable} and ${keyVariable}.`,
+    )
   } catch (error) {
     if (error instanceof UpRefusal) throw new UsersFailure(error.message)
     throw error
   }
-}
-
-/** `up` writes the address that its auth server listens on into the file for its commands. */
-function readHost(folder: string): string {
-  const text = readPrivateFile(join(folder, authFile)) ?? ''
-  return /^AUTH_API_HOST="([^"]*)"$/m.exec(text)?.[1] || '127.0.0.1'
 }
 
 const timeoutMs = 30_000

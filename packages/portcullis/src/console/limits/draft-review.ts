@@ -3,6 +3,7 @@ import { ConsoleError } from '../errors.ts'
 import { readRecordedRequests } from './recorded-requests.ts'
 import { readDirectory } from './rule-book.ts'
 import { withText } from './rule-files.ts'
+import type { DebugTarget } from './statistics.ts'
 
 /** What the recorded requests would be decided differently with a draft. */
 export interface DraftReview {
@@ -14,7 +15,7 @@ export interface DraftReview {
 
 /** Replays the recorded requests with the rules on disk and with the draft. @throws {ConsoleError} */
 export async function reviewDraft(
-  { directory, debugUrl }: { readonly directory: string; readonly debugUrl: string },
+  { directory, service }: { readonly directory: string; readonly service: DebugTarget },
   { name, text }: { readonly name: string; readonly text: string },
 ): Promise<DraftReview> {
   const content = await readDirectory(directory)
@@ -30,7 +31,7 @@ export async function reviewDraft(
     )
   }
   try {
-    const requests = await readRecordedRequests(debugUrl)
+    const requests = await readRecordedRequests(service)
     if (typeof requests === 'string') return unavailable(requests)
     return {
       comparison: await compareRules(before.rules, after.rules, requests),

@@ -15,6 +15,7 @@ import {
   type TextFinding,
   writeRuleFile,
 } from './rule-files.ts'
+import type { DebugTarget } from './statistics.ts'
 
 export type {
   DraftReview,
@@ -54,7 +55,12 @@ interface FileParams {
 }
 
 /** Lists, opens, checks, tests, saves and deletes rule files and policy tests. */
-export function addFileRoutes(server: FastifyInstance, directory: string, debugUrl: string): void {
+export function addFileRoutes(
+  server: FastifyInstance,
+  directory: string,
+  service: DebugTarget,
+): void {
+  const { debugUrl } = service
   const oneAtATime = createQueue()
 
   server.get('/api/limits/files', async (): Promise<ListedFile[]> => listRuleFiles(directory))
@@ -75,7 +81,7 @@ export function addFileRoutes(server: FastifyInstance, directory: string, debugU
     '/api/limits/files/:name/review',
     { schema: { body: checkBody } },
     async ({ params, body }): Promise<DraftReview> =>
-      reviewDraft({ directory, debugUrl }, { name: parseRuleFileName(params.name), ...body }),
+      reviewDraft({ directory, service }, { name: parseRuleFileName(params.name), ...body }),
   )
 
   server.post<FileParams & { Body: { text: string } }>(

@@ -1,7 +1,6 @@
 import { ConsoleError } from '../errors.ts'
-import type { RatelimitTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
-import { serviceName } from './statistics.ts'
+import { type DebugTarget, serviceName, toTokenHeaders } from './statistics.ts'
 
 /** The order of a list of keys: by hits over the limit, or by all hits. */
 export const topOrders = ['limited', 'calls'] as const
@@ -64,8 +63,6 @@ export interface CounterState extends CounterTarget {
   readonly resetSeconds: number
 }
 
-type DebugTarget = Pick<RatelimitTarget, 'debugUrl' | 'debugToken'>
-
 export async function readTopKeys(
   target: DebugTarget,
   order: TopOrder,
@@ -113,7 +110,7 @@ async function callPage<Body>(
     method,
     headers: {
       accept: 'application/json',
-      ...(debugToken !== undefined && { authorization: `Bearer ${debugToken}` }),
+      ...toTokenHeaders({ debugToken }),
     },
   })
   const isJson = answer.headers.get('content-type')?.startsWith('application/json') === true

@@ -1,7 +1,7 @@
 import { parseRecordedRequest, type RecordedRequest } from '@portcullis/ratelimit/rules'
 import { ConsoleError } from '../errors.ts'
 import { callUpstream } from '../upstream.ts'
-import { readDebugPage, serviceName } from './statistics.ts'
+import { type DebugTarget, readDebugPage, serviceName, toTokenHeaders } from './statistics.ts'
 
 /** The service keeps at most 64 MiB of requests per worker; the console replays fewer. */
 const mostRequests = 50_000
@@ -9,14 +9,18 @@ const maxBytes = 32 * 1024 * 1024
 
 /** The latest requests that the service has recorded, ordered by time; a string is the reason why there are none. */
 export async function readRecordedRequests(
-  debugUrl: string,
+  target: DebugTarget,
 ): Promise<readonly RecordedRequest[] | string> {
-  const workers = await readWorkerNumbers(debugUrl)
+  const workers = await readWorkerNumbers(target)
+  const headers = toTokenHeaders(target)
   const paths =
     workers.length === 0 ? ['/decisions'] : workers.map((number) => `/decisions?worker=${number}`)
   const requests: RecordedRequest[] = []
   for (const path of paths) {
-    const answer = await callUpstream(serviceName, `${debugUrl}${path}`, { maxBytes })
+    const answer = await callUpstream(serviceName, `${target.debugUrl}${path}`, {
+      headers,
+      maxBytes,
+    })
     const text = await answer.text()
     if (answer.status === 403) return text.trim()
     // Unknown pages list the known ones.
@@ -34,9 +38,11 @@ const notRecorded =
   'The service does not record its decisions. Start it with DEBUG_RECORDED_DECISIONS=20000 to see here what a change would decide differently.'
 
 /** Returns nothing if the service has a single process, which has no such page. */
-async function readWorkerNumbers(debugUrl: string): Promise<readonly string[]> {
+async function readWorkerNumbers(target: DebugTarget): Promise<readonly string[]> {
   try {
-    const text = await readDebugPage(debugUrl, '/workers')
+    const text = await readDebugPage(target.debugUrl, '/workers', {
+      headers: toTokenHeaders(target),
+    })
     return [...text.matchAll(/^worker (\d+): /gm)].map(([, number = '']) => number)
   } catch (error) {
     if (error instanceof ConsoleError && error.code === 'upstream_refused') return []

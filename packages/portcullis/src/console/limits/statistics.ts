@@ -1,4 +1,5 @@
 import { ConsoleError } from '../errors.ts'
+import type { RatelimitTarget } from '../settings.ts'
 import { callUpstream, requireCounters } from '../upstream.ts'
 
 export interface RuleCounts {
@@ -33,6 +34,15 @@ const ruleStatistics: Readonly<Record<string, keyof RuleCounts>> = {
 const extraTags = /(?:\.__[^.=]+=[^.]*)+$/
 
 export const serviceName = 'The rate limit service'
+
+export type DebugTarget = Pick<RatelimitTarget, 'debugUrl' | 'debugToken'>
+
+/** For pages that the service shows to other machines only with its token. */
+export function toTokenHeaders({
+  debugToken,
+}: Pick<DebugTarget, 'debugToken'>): Record<string, string> {
+  return debugToken === undefined ? {} : { authorization: `Bearer ${debugToken}` }
+}
 
 /** @throws {ConsoleError} if the service does not respond, or the URL belongs to another server. */
 export async function readStatistics(

@@ -85,7 +85,7 @@ export const addRoutes: AddRoutes = (server, { ratelimit, streams }) => {
     async ({ body }): Promise<DecisionAnswer> => requestDecision(ratelimit, body),
   )
 
-  if (rulesDirectory !== undefined) addFileRoutes(server, rulesDirectory, debugUrl)
+  if (rulesDirectory !== undefined) addFileRoutes(server, rulesDirectory, ratelimit)
 }
 
 function toFailure(error: unknown): CounterFailure {

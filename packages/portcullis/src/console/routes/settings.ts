@@ -2,6 +2,7 @@ import type { EffectiveSetting } from '@portcullis/service-kit/effective-setting
 import type { FastifyReply } from 'fastify'
 import { frameHeaders, toFrameDocument } from '../../mailbox/frame-document.ts'
 import { ConsoleError } from '../errors.ts'
+import { serviceName, toTokenHeaders } from '../limits/statistics.ts'
 import type { AddRoutes, AuthTarget, RatelimitTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 import { callAsAdmin, readJson } from './users-upstream.ts'
@@ -133,9 +134,8 @@ async function sendTest(auth: AuthTarget, body: object, reply: FastifyReply) {
 
 /** envoyproxy/ratelimit answers unknown paths with a list of its pages, which is not JSON. */
 async function readRatelimitSettings(target: RatelimitTarget): Promise<ServerSettings> {
-  const { debugUrl, debugToken } = target
-  const answer = await callUpstream('The rate limit service', `${debugUrl}/settings`, {
-    ...(debugToken !== undefined && { headers: { authorization: `Bearer ${debugToken}` } }),
+  const answer = await callUpstream(serviceName, `${target.debugUrl}/settings`, {
+    headers: toTokenHeaders(target),
   })
   const isJson = /^application\/json\b/.test(answer.headers.get('content-type') ?? '')
   if (answer.status === 200 && isJson) return (await answer.json()) as ServerSettings
