@@ -5,27 +5,71 @@ import { bundleWeb } from '../../bundle/bundle-web.ts'
 
 const mostBytes = 150 * 1000
 
-test('all scripts together are at most 150 kB when compressed', async (t) => {
-  const texts = await bundleWeb()
-  const sizes = [...texts]
-    .filter(([name]) => name.endsWith('.js'))
-    .map(([name, text]) => ({ name, bytes: gzipSync(text).length }))
-    .sort((a, b) => b.bytes - a.bytes)
-  const total = sizes.reduce((sum, { bytes }) => sum + bytes, 0)
-  for (const { name, bytes } of sizes) t.diagnostic(`${toKb(bytes)} ${name}`)
-  t.diagnostic(`${toKb(total)} in total`)
-  assert.ok(sizes.length > 1, 'pages are split into separate files')
-  assert.ok(total <= mostBytes, `${total} bytes`)
+const texts = await bundleWeb()
 
-  const style = gzipSync(texts.get('style.css') ?? '').length
-  t.diagnostic(`${toKb(style)} style.css`)
-  assert.ok(style > 0)
+test('the first page loads at most 150 kB of scripts, and any other page when compressed', (t) => {
+  const entries = [...collectStatic('app.js')].map((name) => texts.get(name) ?? '')
+  const pages = entries
+    .flatMap((text) => [...toImports(text).dynamic])
+    .filter((name) => name.includes('-page-'))
+  assert.ok(pages.length > 1, 'pages are split into separate files')
+  assert.ok(pages.some((name) => name.startsWith('overview-')))
+  for (const page of pages) {
+    const names = [...collectStatic('app.js', page)]
+    const parts = names.map((name) => texts.get(name) ?? '')
+    const bytes = parts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+    const zipped = parts.reduce((sum, text) => sum + gzipSync(text).length, 0)
+    t.diagnostic(`${toKb(bytes)}, compressed ${toKb(zipped)}: ${page}`)
+    const bound = page.startsWith('overview-') ? bytes : zipped
+    assert.ok(bound <= mostBytes, `${page}: ${bound} bytes in ${names.join(', ')}`)
+  }
+})
 
+test('the command palette and the list of shortcuts are loaded on demand', () => {
+  const first = collectStatic('app.js')
+  for (const name of ['palette', 'help']) {
+    const file = [...texts.keys()].find((each) => each.startsWith(`${name}-`)) ?? ''
+    assert.ok(file.endsWith('.js'), name)
+    assert.ok(!first.has(file), `${file} is part of the first scripts`)
+  }
+})
+
+test('scripts and styles load nothing from other origins', () => {
   // Texts may mention other origins; code and styles must not load from them.
   const loaders =
     /(?:@import\s*|url\(|\bimport\s*\(?|\bsrc=|<link[^>]+href=)\s*["']?(?:https?:)?\/\//
   for (const [name, text] of texts) assert.doesNotMatch(text, loaders, name)
+  assert.ok((texts.get('style.css') ?? '') !== '')
 })
+
+/** The files that a browser loads for these files, without those that are loaded on demand. */
+function collectStatic(...names: readonly string[]): ReadonlySet<string> {
+  const found = new Set<string>()
+  const wanted = [...names]
+  for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+    if (found.has(name)) continue
+    found.add(name)
+    const text = texts.get(name)
+    assert.ok(text, `${name} is missing`)
+    wanted.push(...toImports(text).static)
+  }
+  return found
+}
+
+interface Imports {
+  readonly static: ReadonlySet<string>
+  readonly dynamic: ReadonlySet<string>
+}
+
+/** Reads the imports of a file, as the bundler writes them. */
+function toImports(text: string): Imports {
+  const toNames = (pattern: RegExp) =>
+    new Set([...text.matchAll(pattern)].map(([, name = '']) => name))
+  return {
+    static: toNames(/(?:\bfrom|\bimport)\s*"\.\/([\w.-]+\.js)"/g),
+    dynamic: toNames(/\bimport\("\.\/([\w.-]+\.js)"\)/g),
+  }
+}
 
 function toKb(bytes: number): string {
   return `${(bytes / 1000).toFixed(1).padStart(6)} kB`

@@ -1,8 +1,11 @@
 import { testAccessibility } from './accessibility.ts'
+import { testCharts } from './charts.ts'
 import { testGraphql } from './graphql.ts'
+import { testKeyboard } from './keyboard.ts'
 import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
 import { testOverview } from './overview.ts'
+import { testPalette } from './palette.ts'
 import { testShell } from './shell.ts'
 import type { RunSuite } from './suite.ts'
 import { testTry } from './try.ts'
@@ -13,6 +16,9 @@ import { testWholeFlow } from './whole-flow.ts'
 export const suites: Readonly<Record<string, RunSuite>> = {
   shell: testShell,
   overview: testOverview,
+  charts: testCharts,
+  keyboard: testKeyboard,
+  palette: testPalette,
   accessibility: testAccessibility,
   mailbox: testMailbox,
   limits: testLimits,

@@ -48,7 +48,7 @@ export const testOverview: RunSuite = async (t, scene) => {
     await decisions.getByText('decisions per second').waitFor()
     await page.getByRole('button', { name: '24 h' }).click()
     await decisions.getByText(/^[1-9]\d* in 24 h$/).waitFor()
-    await decisions.getByText('16 h ago').waitFor()
+    await decisions.getByText('Times in UTC').waitFor()
     // There is no data for yesterday, so nothing is drawn there.
     const chart = await decisions.locator('.chart svg').boundingBox()
     const drawn = decisions.locator('.chart .line, .chart .point').first()
