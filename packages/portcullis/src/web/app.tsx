@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso'
 import { callApi, useAccessLost } from './api.ts'
 import { PageHeader } from './components/page-header.tsx'
@@ -53,11 +53,15 @@ function Shell(): JSX.Element {
 
 function Pages(): JSX.Element {
   const { path } = useLocation()
-  const [broken, setBroken] = useState<{ readonly path: string; readonly error: unknown }>()
-  if (broken?.path === path) return <BrokenPage error={broken.error} />
+  const [error, forgetError] = useErrorBoundary()
+  const lastShown = useRef(path)
+  useEffect(() => {
+    if (lastShown.current !== path) forgetError()
+    lastShown.current = path
+  }, [path])
+  if (error !== undefined) return <BrokenPage error={error} />
   return (
-    // The key replaces what is left of a broken page when another page is opened.
-    <ErrorBoundary key={broken?.path ?? ''} onError={(error) => setBroken({ path, error })}>
+    <ErrorBoundary>
       <Router onRouteChange={focusContent}>
         {pages.map((page) => (
           <Route key={page.path} path={page.path} component={page.component} />

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
-const axePath = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
+export const axePath = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
 /** Text that is hidden in narrow windows must not be the only name of a control. */
 const nameRules = ['button-name', 'link-name', 'label', 'select-name', 'aria-command-name']
 /** More tab stops than any page has at first. */
@@ -54,7 +54,7 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
 }
 
 /** Checks names of controls, landmarks, contrast and more with axe. */
-async function findFaults(
+export async function findFaults(
   page: Page,
   look: string,
   rules?: readonly string[],

@@ -4,6 +4,7 @@ import { testGraphql } from './graphql.ts'
 import { testKeyboard } from './keyboard.ts'
 import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
+import { testNarrow } from './narrow.ts'
 import { testOverview } from './overview.ts'
 import { testPalette } from './palette.ts'
 import { testShell } from './shell.ts'
@@ -20,6 +21,7 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   keyboard: testKeyboard,
   palette: testPalette,
   accessibility: testAccessibility,
+  narrow: testNarrow,
   mailbox: testMailbox,
   limits: testLimits,
   graphql: testGraphql,

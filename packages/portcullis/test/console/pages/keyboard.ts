@@ -102,8 +102,12 @@ export const testKeyboard: RunSuite = async (t, { browser, world }) => {
   })
 }
 
+type Press = Readonly<
+  { key: string } & Partial<Record<'ctrlKey' | 'altKey' | 'shiftKey' | 'metaKey', true>>
+>
+
 /** Presses a key and checks that the console leaves it to the browser. */
-async function pressUnhandled(page: Page, init: KeyboardEventInit): Promise<void> {
+async function pressUnhandled(page: Page, init: Press): Promise<void> {
   const isLeft = await page.evaluate(
     (event) =>
       document.body.dispatchEvent(
