@@ -2,6 +2,7 @@ import type { FunctionComponent, JSX } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { useActions } from '../actions.ts'
+import { callApi } from '../api.ts'
 import { Dialog } from '../components/dialog.tsx'
 import { Loading, PageNotLoaded } from '../components/states.tsx'
 import { type Page, pages } from '../pages/index.ts'
@@ -63,6 +64,7 @@ export function Overlays({ shown, onShow }: OverlaysProps): JSX.Element {
       words: 'help keys',
       run: () => onShow('help'),
     },
+    { label: 'Sign out', icon: 'close', words: 'log out leave', run: signOut },
   ])
   const letters = toLetters(pages)
   return (
@@ -75,6 +77,12 @@ export function Overlays({ shown, onShow }: OverlaysProps): JSX.Element {
       {shown && <Overlay key={shown} kind={kinds[shown]} onClose={() => onShow(undefined)} />}
     </>
   )
+}
+
+/** Deletes the cookie of this browser; the page then says how to open the console again. */
+async function signOut(): Promise<void> {
+  await callApi('/api/session', { method: 'DELETE' })
+  location.assign('/')
 }
 
 interface OverlayProps {

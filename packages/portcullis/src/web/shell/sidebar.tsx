@@ -30,14 +30,17 @@ export function Sidebar({ onShow }: SidebarProps): JSX.Element {
       <button
         type="button"
         class="palette-button"
-        aria-label="Search or run a command"
         aria-keyshortcuts="Control+K Meta+K"
         aria-haspopup="dialog"
         onClick={() => onShow('palette')}
       >
         <Icon name="search" />
-        <span class="label">Search</span>
-        <Keys keys="Mod+k" />
+        <span class="label">
+          Search<span class="hidden"> or run a command</span>
+        </span>
+        <span class="palette-keys" aria-hidden="true">
+          <Keys keys="Mod+k" />
+        </span>
       </button>
       <nav ref={nav} class="nav" aria-label="Pages">
         {pages.map((page) => (

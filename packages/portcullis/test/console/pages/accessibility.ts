@@ -91,6 +91,11 @@ function unmark(): void {
 function markFocused(): string {
   const active = document.activeElement
   if (active === null || active === document.body) return 'outside'
+  if (active instanceof HTMLIFrameElement) {
+    // A link in an email has the focus; there may be several.
+    active.setAttribute('data-reached', '')
+    return 'inside a frame'
+  }
   if (active.hasAttribute('data-reached')) return 'again'
   active.setAttribute('data-reached', '')
   // In a grid, the active row shows the focus.

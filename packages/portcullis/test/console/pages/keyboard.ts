@@ -53,7 +53,7 @@ export const testKeyboard: RunSuite = async (t, { browser, world }) => {
     await t.test(
       `/ focuses the search of ${path}, and is an ordinary character in it`,
       async () => {
-        if (path === '/mailbox') await receiveMessage(world.baseUrls.auth)
+        if (path === '/mailbox') await receiveMessage(world.baseUrls.auth, 'keyboard@example.com')
         await switchTo(page, path)
         const field = page.getByRole('searchbox', { name })
         await field.waitFor()
@@ -118,12 +118,12 @@ async function pressUnhandled(page: Page, init: Press): Promise<void> {
   assert.ok(isLeft, JSON.stringify(init))
 }
 
-/** The mailbox has a search only if it contains a message. */
-async function receiveMessage(authUrl: string): Promise<void> {
+/** Makes the mailbox contain a message: an empty one has neither a search nor actions. */
+export async function receiveMessage(authUrl: string, email: string): Promise<void> {
   const answer = await fetch(`${authUrl}/otp`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'keyboard@example.com' }),
+    body: JSON.stringify({ email }),
   })
   assert.equal(answer.status, 200)
 }

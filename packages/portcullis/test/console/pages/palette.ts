@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createAdminKeys, provideSecrets } from '../../../src/up/secrets.ts'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
+import { receiveMessage } from './keyboard.ts'
 import type { RunSuite } from './suite.ts'
 
 export const testPalette: RunSuite = async (t, { browser, world }) => {
@@ -69,7 +70,7 @@ export const testPalette: RunSuite = async (t, { browser, world }) => {
     await palette.getByText(/^Nothing matches/).waitFor()
     await page.keyboard.press('Escape')
     await switchTo(page, '/mailbox')
-    // An earlier suite has received messages.
+    await receiveMessage(world.baseUrls.auth, 'palette@example.com')
     await page.getByRole('button', { name: 'Clear mailbox' }).waitFor()
     await open()
     await field.fill('clear mailbox')
@@ -77,6 +78,15 @@ export const testPalette: RunSuite = async (t, { browser, world }) => {
     const question = page.getByRole('dialog', { name: 'Clear the mailbox?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'detached' })
+  })
+
+  await t.test('it signs out', async () => {
+    await using leaver = await openVisitor(browser, world.entryUrl)
+    await leaver.page.keyboard.press('Control+k')
+    await leaver.page.getByRole('combobox').fill('sign out')
+    await leaver.page.getByRole('option', { name: 'Sign out' }).click()
+    await leaver.page.getByRole('heading', { name: 'Access denied' }).waitFor()
+    for (const error of leaver.browserErrors.splice(0)) assert.match(error, /status of 401/)
   })
 
   await t.test('it searches users on the server, and shows at most eight of them', async () => {
