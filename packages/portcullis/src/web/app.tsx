@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso'
 import { callApi, useAccessLost } from './api.ts'
 import { PageHeader } from './components/page-header.tsx'
@@ -7,7 +7,7 @@ import { Empty, Failure, Loading, Notice } from './components/states.tsx'
 import { Toasts } from './components/toasts.tsx'
 import { pages } from './pages/index.ts'
 import { type ConsoleSession, SessionContext } from './session.ts'
-import { type OverlayName, Overlays } from './shell/overlays.tsx'
+import { Overlays, useOverlay } from './shell/overlays.tsx'
 import { Sidebar } from './shell/sidebar.tsx'
 import { useLoaded } from './use-loaded.ts'
 
@@ -35,7 +35,7 @@ export function App(): JSX.Element {
 }
 
 function Shell(): JSX.Element {
-  const [overlay, setOverlay] = useState<OverlayName>()
+  const [overlay, setOverlay] = useOverlay()
   return (
     <div class="shell">
       <a class="skip" href="#content">

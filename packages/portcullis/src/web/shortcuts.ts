@@ -15,10 +15,10 @@ export interface Shortcut {
   readonly run?: () => void
 }
 
-const registered = new Set<{ readonly current: Shortcut }>()
+const registered = new Set<{ readonly current: Shortcut | undefined }>()
 
-/** Registers keys while the component is shown, and lists them in the help. */
-export function useShortcut(shortcut: Shortcut): void {
+/** Registers keys while the component is shown, and lists them in the help. Undefined: none. */
+export function useShortcut(shortcut: Shortcut | undefined): void {
   const latest = useRef(shortcut)
   latest.current = shortcut
   useEffect(() => {
@@ -40,10 +40,15 @@ export function useSearchShortcut(label: string): RefObject<HTMLInputElement | n
   return field
 }
 
+function listRegistered(): readonly Shortcut[] {
+  return [...registered].map(({ current }) => current).filter((each) => each !== undefined)
+}
+
 /** Lists what is registered now; components that are shown twice are listed once. */
 export function listShortcuts(): readonly Shortcut[] {
-  const listed = [...registered].map(({ current }) => current)
-  return [...new Map(listed.map((each) => [`${each.keys}\n${each.label}`, each])).values()]
+  return [
+    ...new Map(listRegistered().map((each) => [`${each.keys}\n${each.label}`, each])).values(),
+  ]
 }
 
 const storageKey = 'portcullis-single-keys'
@@ -107,7 +112,7 @@ function press(event: KeyboardEvent): void {
   const isSingle = !key.startsWith('Mod+')
   if (isSingle && (!areSingleKeysOn() || isTyping(event.target))) return
   const keys = before === '' ? key : `${before} ${key}`
-  const usable = [...registered].map(({ current }) => current).filter(({ run }) => run)
+  const usable = listRegistered().filter(({ run }) => run)
   // The component that was shown last comes first.
   const found = usable.findLast((each) => each.keys === keys)
   if (found) {

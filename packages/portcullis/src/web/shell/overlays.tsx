@@ -1,5 +1,5 @@
 import type { FunctionComponent, JSX } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import { useActions } from '../actions.ts'
 import { callApi } from '../api.ts'
@@ -33,8 +33,25 @@ const kinds = {
 
 export type OverlayName = keyof typeof kinds
 
+export interface ShownOverlay {
+  readonly name: OverlayName
+  /** Different each time: a dialog that is just closing must not be taken for the one that opens. */
+  readonly turn: number
+}
+
+let turns = 0
+
+/** @returns the open dialog, if any, and how to open and close one. */
+export function useOverlay(): readonly [
+  ShownOverlay | undefined,
+  (name: OverlayName | undefined) => void,
+] {
+  const [shown, setShown] = useState<ShownOverlay>()
+  return [shown, (name) => setShown(name && { name, turn: ++turns })]
+}
+
 interface OverlaysProps {
-  readonly shown: OverlayName | undefined
+  readonly shown: ShownOverlay | undefined
   readonly onShow: (name: OverlayName | undefined) => void
 }
 
@@ -74,7 +91,9 @@ export function Overlays({ shown, onShow }: OverlaysProps): JSX.Element {
         return letter && <PageShortcut key={page.path} page={page} letter={letter} />
       })}
       <PendingKeys />
-      {shown && <Overlay key={shown} kind={kinds[shown]} onClose={() => onShow(undefined)} />}
+      {shown && (
+        <Overlay key={shown.turn} kind={kinds[shown.name]} onClose={() => onShow(undefined)} />
+      )}
     </>
   )
 }

@@ -78,6 +78,15 @@ export const testPalette: RunSuite = async (t, { browser, world }) => {
     const question = page.getByRole('dialog', { name: 'Clear the mailbox?' })
     await question.getByRole('button', { name: 'Cancel' }).click()
     await question.waitFor({ state: 'detached' })
+
+    await switchTo(page, '/users')
+    await page.getByRole('button', { name: 'Create user' }).first().waitFor()
+    await open()
+    await field.fill('new user')
+    await selected.filter({ hasText: 'Create user' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Create user' }).waitFor()
+    await page.keyboard.press('Escape')
   })
 
   await t.test('it signs out', async () => {

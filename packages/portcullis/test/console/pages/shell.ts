@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openConsole } from '../../../src/console/console.ts'
-import { openVisitor } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 export const testShell: RunSuite = async (t, { browser, world }) => {
@@ -97,6 +97,26 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
     await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
     await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
     await page.getByText('Live', { exact: true }).waitFor()
+  })
+
+  await t.test('a failed page can be tried again, and shows that it is trying', async () => {
+    const calls = /\/api\/limits\/rules/
+    await page.route(calls, (route) => route.abort())
+    await switchTo(page, '/limits')
+    const retry = page.getByRole('alert').getByRole('button', { name: 'Try again' })
+    await retry.waitFor()
+    await page.unroute(calls)
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route(calls, async (route) => {
+      await released
+      await route.continue()
+    })
+    await retry.click()
+    await retry.and(page.locator('[aria-busy="true"]')).waitFor()
+    release()
+    await page.getByRole('searchbox', { name: 'Search rules' }).waitFor()
+    await page.unroute(calls)
+    for (const error of visitor.browserErrors.splice(0)) assert.match(error, /ERR_FAILED/)
   })
 
   await t.test('without a token, a styled refusal page is shown', async () => {

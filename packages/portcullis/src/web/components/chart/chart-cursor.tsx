@@ -48,7 +48,7 @@ export function ChartCursor(props: ChartCursorProps): JSX.Element {
   const [drag, setDrag] = useState<{ readonly start: number; readonly now: number }>()
   const last = end - 1
   useShortcut({ keys: 'ArrowLeft ArrowRight', label: 'Move the crosshair of the focused chart' })
-  useShortcut({ keys: '+ - 0', label: 'Zoom in, zoom out and reset the focused chart' })
+  useShortcut(onZoomBy && { keys: '+ - 0', label: 'Zoom in, zoom out and reset the focused chart' })
 
   const toX = ({ currentTarget, clientX }: TargetedPointerEvent<HTMLDivElement>) =>
     Math.min(place.width, Math.max(0, clientX - currentTarget.getBoundingClientRect().left))
