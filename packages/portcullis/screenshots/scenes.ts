@@ -45,9 +45,25 @@ const showUnreachable =
     await page.unroute(calls)
   }
 
+const showPalette: Prepare = async (page, world) => {
+  await show('/')(page, world)
+  await page.getByRole('button', { name: 'Search or run a command' }).click()
+  await page.getByRole('combobox').fill('a')
+  await page.getByRole('group', { name: 'Rules' }).waitFor()
+}
+
+const showShortcuts: Prepare = async (page, world) => {
+  await show('/')(page, world)
+  await page.getByRole('slider').first().waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('region', { name: 'Everywhere' }).waitFor()
+}
+
 /** The keys are the names of the screenshots. */
 export const scenes: Readonly<Record<string, Prepare>> = {
   overview: showBusyOverview,
+  palette: showPalette,
+  shortcuts: showShortcuts,
   users: prepareUsers,
   'users-one': prepareOneUser,
   'users-sign-in': showTab('Sign-in'),

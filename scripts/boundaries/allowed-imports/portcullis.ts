@@ -84,7 +84,7 @@ export const portcullis: PackageTable = {
     because: 'The terminal prints the same sentences as the pages.',
   },
   'web/': {
-    inside: 'web/components/ web/pages/',
+    inside: 'web/components/ web/pages/ web/shell/',
     outside: preact,
     types: 'console/routes/',
     because:
@@ -99,7 +99,14 @@ export const portcullis: PackageTable = {
     types: 'console/routes/',
     because: 'A page does not depend on other pages.',
   },
-  'web/components/': { inside: 'web/', outside: preact },
+  'web/shell/': {
+    inside: 'web/ web/components/ web/pages/ web/pages/{each}/**',
+    outside: preact,
+    types: 'console/routes/',
+    because: 'The command palette finds what the pages show.',
+  },
+  'web/components/': { inside: 'web/ web/components/chart/', outside: preact },
+  'web/components/chart/': { inside: 'web/ web/components/', outside: preact },
   'web/components/editor/': {
     inside: 'web/components/ web/components/editor/yaml/',
     outside: `${preact} ${codeMirror}`,

@@ -31,7 +31,9 @@ export function guardAccess(
   const hosts = new Set(['localhost', ...allowedHosts.map((host) => host.toLowerCase())])
   // Cookies are shared between ports, so two consoles on one machine need different cookie names.
   const cookieName = `portcullis_${createHash('sha256').update(token).digest('hex').slice(0, 8)}`
-  const cookie = `${cookieName}=${token}; Path=/; Max-Age=${yearSeconds}; HttpOnly; SameSite=Strict`
+  const toCookie = (value: string, maxAgeSeconds: number) =>
+    `${cookieName}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict`
+  const cookie = toCookie(token, yearSeconds)
 
   server.addHook('onRequest', async (request, reply) => {
     if (!isOurName(request.headers.host ?? '', hosts)) return refuse(reply, wrongHost)
@@ -50,6 +52,10 @@ export function guardAccess(
     const shown = readCookie(request.headers.cookie ?? '', cookieName)
     if (shown === undefined || !isSame(shown, token)) return refuse(reply, noAccess)
   })
+  // Signs out: scripts cannot delete the cookie. The token itself stays valid.
+  server.delete('/api/session', async (_request, reply) =>
+    reply.header('set-cookie', toCookie('', 0)).code(204).send(),
+  )
 }
 
 /**

@@ -1,42 +1,74 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks'
 import { ErrorBoundary, LocationProvider, Route, Router, useLocation } from 'preact-iso'
 import { callApi, useAccessLost } from './api.ts'
-import { Icon, type IconName } from './components/icons.tsx'
 import { PageHeader } from './components/page-header.tsx'
 import { Empty, Failure, Loading, Notice } from './components/states.tsx'
 import { Toasts } from './components/toasts.tsx'
 import { pages } from './pages/index.ts'
-import { type ConsoleSession, SessionContext, useSession } from './session.ts'
+import { type ConsoleSession, SessionContext } from './session.ts'
+import { Overlays, useOverlay } from './shell/overlays.tsx'
+import { Sidebar } from './shell/sidebar.tsx'
 import { useLoaded } from './use-loaded.ts'
 
 export function App(): JSX.Element {
   const session = useLoaded((signal) => callApi<ConsoleSession>('/api/session', { signal }), [])
-  if (session.state === 'loading') return <Loading />
-  if (session.state === 'failed') return <Failure error={session.error} onRetry={session.reload} />
+  if (session.state === 'ready') {
+    return (
+      <SessionContext value={session.value}>
+        <LocationProvider>
+          <Shell />
+        </LocationProvider>
+        <Toasts />
+      </SessionContext>
+    )
+  }
   return (
-    <SessionContext value={session.value}>
-      <LocationProvider>
-        <div class="shell">
-          <a class="skip" href="#content">
-            Skip to content
-          </a>
-          <Sidebar />
-          <main id="content" class="content" tabIndex={-1}>
-            <AccessLost />
-            <ErrorBoundary>
-              <Router onRouteChange={focusContent}>
-                {pages.map(({ path, component }) => (
-                  <Route key={path} path={path} component={component} />
-                ))}
-                <Route default component={NoSuchPage} />
-              </Router>
-            </ErrorBoundary>
-          </main>
-        </div>
-      </LocationProvider>
-      <Toasts />
-    </SessionContext>
+    <main class="content">
+      {session.state === 'loading' ? (
+        <Loading />
+      ) : (
+        <Failure error={session.error} onRetry={session.reload} />
+      )}
+    </main>
+  )
+}
+
+function Shell(): JSX.Element {
+  const [overlay, setOverlay] = useOverlay()
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to content
+      </a>
+      <Sidebar onShow={setOverlay} />
+      <main id="content" class="content" tabIndex={-1}>
+        <AccessLost />
+        <Pages />
+      </main>
+      <Overlays shown={overlay} onShow={setOverlay} />
+    </div>
+  )
+}
+
+function Pages(): JSX.Element {
+  const { path } = useLocation()
+  const [error, forgetError] = useErrorBoundary()
+  const lastShown = useRef(path)
+  useEffect(() => {
+    if (lastShown.current !== path) forgetError()
+    lastShown.current = path
+  }, [path])
+  if (error !== undefined) return <BrokenPage error={error} />
+  return (
+    <ErrorBoundary>
+      <Router onRouteChange={focusContent}>
+        {pages.map((page) => (
+          <Route key={page.path} path={page.path} component={page.component} />
+        ))}
+        <Route default component={NoSuchPage} />
+      </Router>
+    </ErrorBoundary>
   )
 }
 
@@ -59,59 +91,6 @@ function focusContent(): void {
   document.querySelector<HTMLElement>('#content')?.focus({ preventScroll: true })
 }
 
-function Sidebar(): JSX.Element {
-  const { path } = useLocation()
-  const { version } = useSession()
-  return (
-    <header class="sidebar">
-      <a class="brand" href="/">
-        <Icon name="gate" />
-        <span>Portcullis</span>
-      </a>
-      <nav class="nav" aria-label="Pages">
-        {pages.map((page) => (
-          <a
-            key={page.path}
-            href={page.path}
-            aria-current={page.path === path ? 'page' : undefined}
-          >
-            <Icon name={page.icon} />
-            <span class="label">{page.title}</span>
-            {page.marker && <page.marker />}
-          </a>
-        ))}
-      </nav>
-      <div class="sidebar-foot">
-        <span class="version">{version}</span>
-        <ThemeButton />
-      </div>
-    </header>
-  )
-}
-
-const themeIcons: Readonly<Record<Theme, IconName>> = { auto: 'system', light: 'sun', dark: 'moon' }
-
-function ThemeButton(): JSX.Element {
-  const [theme, setShown] = useState(readTheme)
-  const change = () => {
-    const next = toNextTheme(theme)
-    setTheme(next)
-    setShown(next)
-  }
-  const label = `Theme: ${theme === 'auto' ? 'system' : theme}. Change`
-  return (
-    <button
-      type="button"
-      class="button quiet small"
-      aria-label={label}
-      title={label}
-      onClick={change}
-    >
-      <Icon name={themeIcons[theme]} />
-    </button>
-  )
-}
-
 function NoSuchPage(): JSX.Element {
   return (
     <>
@@ -123,28 +102,15 @@ function NoSuchPage(): JSX.Element {
   )
 }
 
-type Theme = 'auto' | 'light' | 'dark'
-
-const themes: readonly Theme[] = ['auto', 'light', 'dark']
-const storageKey = 'portcullis-theme'
-
-function readTheme(): Theme {
-  const stored = localStorage.getItem(storageKey)
-  return themes.find((theme) => theme === stored) ?? 'auto'
-}
-
-function setTheme(theme: Theme): void {
-  localStorage.setItem(storageKey, theme)
-  applyStoredTheme()
-}
-
-/** Without a stored choice, the system setting applies. */
-export function applyStoredTheme(): void {
-  const theme = readTheme()
-  if (theme === 'auto') delete document.documentElement.dataset['theme']
-  else document.documentElement.dataset['theme'] = theme
-}
-
-function toNextTheme(theme: Theme): Theme {
-  return themes[(themes.indexOf(theme) + 1) % themes.length] ?? 'auto'
+/** Shown instead of a page whose code threw an error. The other pages still work. */
+function BrokenPage({ error }: { readonly error: unknown }): JSX.Element {
+  return (
+    <>
+      <PageHeader
+        title="Page not shown"
+        summary="The page stopped because of an error in its code."
+      />
+      <Failure error={error} onRetry={() => location.reload()} />
+    </>
+  )
 }

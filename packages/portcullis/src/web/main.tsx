@@ -1,5 +1,6 @@
 import { render } from 'preact'
-import { App, applyStoredTheme } from './app.tsx'
+import { App } from './app.tsx'
+import { applyStoredTheme } from './theme.ts'
 
 applyStoredTheme()
 const root = document.querySelector('#app')

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 
 export type Loaded<Value> =
   | { readonly state: 'loading' }
@@ -7,20 +7,29 @@ export type Loaded<Value> =
 
 /**
  * Loads a value when a page is shown, and again when one of `inputs` changes or `reload` is called. The old
- * value is kept until the new one arrives.
+ * value is kept until the new one arrives. The promise of `reload` settles when the load has ended either way.
  */
 export function useLoaded<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],
-): Loaded<Value> & { readonly reload: () => void } {
+): Loaded<Value> & { readonly reload: () => Promise<void> } {
   const [loaded, setLoaded] = useState<Loaded<Value>>({ state: 'loading' })
   const [turn, setTurn] = useState(0)
-  const reload = useCallback(() => setTurn((last) => last + 1), [])
+  const waiting = useRef<(() => void)[]>([])
+  const reload = useCallback(() => {
+    setTurn((last) => last + 1)
+    return new Promise<void>((done) => waiting.current.push(done))
+  }, [])
   useEffect(() => {
     const leaving = new AbortController()
+    const end = (next: Loaded<Value>) => {
+      if (leaving.signal.aborted) return
+      setLoaded(next)
+      for (const done of waiting.current.splice(0)) done()
+    }
     load(leaving.signal).then(
-      (value) => leaving.signal.aborted || setLoaded({ state: 'ready', value }),
-      (error: unknown) => leaving.signal.aborted || setLoaded({ state: 'failed', error }),
+      (value) => end({ state: 'ready', value }),
+      (error: unknown) => end({ state: 'failed', error }),
     )
     return () => leaving.abort()
   }, [...inputs, turn])

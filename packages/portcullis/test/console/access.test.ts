@@ -46,6 +46,18 @@ test('the token is moved from the URL to an HttpOnly cookie', async () => {
   assert.equal((await callInside('/api/session')).status, 200)
 })
 
+test('signing out deletes the cookie, and only a script of the console can do it', async () => {
+  const answer = await callInside('/api/session', { method: 'DELETE', headers: ownScript })
+  assert.equal(answer.status, 204)
+  const name = cookie.split('=')[0]
+  const deleted = `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict`
+  assert.equal(answer.headers.get('set-cookie'), deleted)
+  const foreign = await callInside('/api/session', { method: 'DELETE' })
+  assert.deepEqual([foreign.status, foreign.headers.get('set-cookie')], [403, null])
+  const anonymous = await call('/api/session', { method: 'DELETE', headers: ownScript })
+  assert.deepEqual([anonymous.status, anonymous.headers.get('set-cookie')], [401, null])
+})
+
 test('wrong tokens are refused regardless of their length, and only GET accepts the token', async () => {
   const guesses = ['', 'x', token.slice(1), `${token}x`, token.toUpperCase(), `%20${token}`]
   for (const guess of guesses) {
@@ -182,7 +194,9 @@ test('requests that change something must come from a script of the console', as
       assert.equal((await callInside('/api/session', { method, headers })).status, 403, who)
     }
     const headers = { ...ownScript, origin: `http://${host}`, 'content-length': '0' }
-    assert.equal((await callInside('/api/session', { method, headers })).status, 404)
+    // The session has no other method that changes something.
+    const status = method === 'DELETE' ? 204 : 404
+    assert.equal((await callInside('/api/session', { method, headers })).status, status)
   }
 })
 

@@ -9,6 +9,10 @@ export interface DecisionsPoint {
 export interface DecisionsPeriod {
   /** Oldest first, one per step of the range; null for steps without a measurement. */
   readonly points: readonly (DecisionsPoint | null)[]
+  /** Seconds from one point to the next. */
+  readonly stepSeconds: number
+  /** The end of the newest step, in milliseconds since the epoch. */
+  readonly until: number
   /** The totals of the range. */
   readonly sums: RuleCount
   /** Decisions per second, averaged over the last steps, since single steps vary too much. */
@@ -49,7 +53,8 @@ export function createDecisionHistory(): DecisionHistory {
     },
     read(range, nowMs) {
       const steps = kept.get(range) ?? new Map<number, Step>()
-      const newest = Math.floor(nowMs / (ranges[range].stepSeconds * 1000))
+      const { stepSeconds } = ranges[range]
+      const newest = Math.floor(nowMs / (stepSeconds * 1000))
       const capacity = toCapacity(range)
       const listed = Array.from({ length: capacity }, (_, age) =>
         steps.get(newest - capacity + 1 + age),
@@ -60,6 +65,8 @@ export function createDecisionHistory(): DecisionHistory {
       )
       return {
         points: listed.map((step) => (step === undefined ? null : toPoint(step))),
+        stepSeconds,
+        until: (newest + 1) * stepSeconds * 1000,
         sums: { hits: Math.round(hits), over: Math.round(over), shadow: Math.round(shadow) },
         current: toCurrent(kept.get('15m') ?? new Map(), nowMs),
       }

@@ -15,6 +15,10 @@ interface SignInCount {
 export interface SignInsPeriod {
   /** Seconds from one point to the next. */
   readonly stepSeconds: number
+  /** The length of the interval that each point covers. */
+  readonly coveredSeconds: number
+  /** The end of the newest point, in milliseconds since the epoch. */
+  readonly until: number
   /** Sign-ins per minute, oldest first; null for steps without data. */
   readonly succeeded: readonly (number | null)[]
   readonly failed: readonly (number | null)[]
@@ -87,6 +91,8 @@ export function countSignIns(): SignIns {
       const toRate = (count: number) => Math.round((count / minutes) * 100) / 100
       return {
         stepSeconds: (every * stepMs) / 1000,
+        coveredSeconds: (over * stepMs) / 1000,
+        until: (newest + 1) * stepMs,
         succeeded: points.map((point) => point && toRate(point.succeeded)),
         failed: points.map((point) => point && toRate(point.failed)),
         current: knownFrom < now ? sum(newest, minuteSteps) : undefined,

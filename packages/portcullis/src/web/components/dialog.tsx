@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX, TargetedSubmitEvent } from 'preact'
+import type { ComponentChildren, JSX, TargetedMouseEvent, TargetedSubmitEvent } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { toMessage } from '../api.ts'
 import { Button } from './button.tsx'
@@ -6,27 +6,49 @@ import { Notice } from './states.tsx'
 
 export interface DialogProps {
   readonly title: string
-  readonly size?: 'wide'
+  /** Only screen readers get the title. */
+  readonly isTitleHidden?: boolean
+  /** Closes on a click beside it. Not for forms, whose content would be lost. */
+  readonly isLight?: boolean
+  readonly class?: string
   /** Also called when the browser closes the dialog, for example on Escape. */
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
 /** Uses the native dialog element, so that the browser traps and restores the focus. */
-export function Dialog({ title, size, onClose, children }: DialogProps): JSX.Element {
+export function Dialog(props: DialogProps): JSX.Element {
+  const { title, isTitleHidden = false, isLight = false, onClose, children } = props
   const element = useRef<HTMLDialogElement>(null)
+  const isGone = useRef(false)
   const id = useId()
   // Before the next paint, so that no key press goes to the page behind the dialog.
-  useLayoutEffect(() => element.current?.showModal(), [])
+  useLayoutEffect(() => {
+    const dialog = element.current
+    dialog?.showModal()
+    return () => {
+      isGone.current = true
+      // The browser restores the focus only if the dialog is closed before it is removed.
+      dialog?.close()
+    }
+  }, [])
+  const closeOutside = ({ target, currentTarget }: TargetedMouseEvent<HTMLDialogElement>) => {
+    if (isLight && target === currentTarget) currentTarget.close()
+  }
   return (
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- Escape closes it too
     <dialog
       ref={element}
-      class={size === undefined ? 'dialog' : `dialog ${size}`}
+      class={['dialog', props.class].filter(Boolean).join(' ')}
       aria-labelledby={id}
-      onClose={onClose}
+      onClick={closeOutside}
+      // The browser reports late, after the component may have been removed and another dialog opened.
+      onClose={() => isGone.current || onClose()}
     >
       <div>
-        <h2 id={id}>{title}</h2>
+        <h2 id={id} class={isTitleHidden ? 'hidden' : undefined}>
+          {title}
+        </h2>
         {children}
       </div>
     </dialog>
@@ -61,7 +83,7 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
     }
   }
   return (
-    <Dialog title={title} {...(size && { size })} onClose={onClose}>
+    <Dialog title={title} {...(size && { class: size })} onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         {children}
         {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}

@@ -13,6 +13,7 @@ const paths = {
   settings: 'M4 7h9M17 7h3M4 17h3M11 17h9M13 4v6M11 14v6',
   pause: 'M9 5v14M15 5v14',
   plus: 'M12 5v14M5 12h14',
+  minus: 'M5 12h14',
   search: 'M11 18a7 7 0 1 0 0-14 7 7 0 0 0 0 14M20 20l-4-4',
   close: 'M6 6l12 12M18 6L6 18',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
@@ -27,6 +28,7 @@ const paths = {
   chevron: 'M9 6l6 6-6 6',
   phone: 'M8 3h8v18H8zM11 18h2',
   chat: 'M4 5h16v11H9l-5 4z',
+  keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M17 14h.01M7 14h7',
   gate: 'M4 21V10a8 8 0 0 1 16 0v11M8 5v14M12 3v18M16 5v14M4 11h16M4 16h16',
 } as const
 

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useSearchShortcut } from '../shortcuts.ts'
 import { Icon } from './icons.tsx'
 
 interface SearchFieldProps {
@@ -13,8 +14,10 @@ interface SearchFieldProps {
   readonly onSearch: (text: string) => void
 }
 
+/** A search field with the shortcut `/`. */
 export function SearchField({ text, label, placeholder, ...props }: SearchFieldProps): JSX.Element {
   const [typed, setTyped] = useState(text)
+  const field = useSearchShortcut(label)
   // Navigation can change the search too. A layout effect runs at once; a later update could overwrite what the
   // user is typing.
   useLayoutEffect(() => setTyped(text), [text])
@@ -28,6 +31,8 @@ export function SearchField({ text, label, placeholder, ...props }: SearchFieldP
     <search class={props.class}>
       <Icon name="search" />
       <input
+        ref={field}
+        aria-keyshortcuts="/"
         class="input"
         type="search"
         aria-label={label}

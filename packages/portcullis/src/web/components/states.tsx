@@ -22,7 +22,8 @@ export function Empty({ icon, title, children }: EmptyProps): JSX.Element {
 
 export interface FailureProps {
   readonly error: unknown
-  readonly onRetry?: () => void
+  /** If it returns a promise, the button is disabled until the promise settles. */
+  readonly onRetry?: () => unknown
 }
 
 export function Failure({ error, onRetry }: FailureProps): JSX.Element {

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact'
 import { useId, useRef } from 'preact/hooks'
+import { useShortcut } from '../shortcuts.ts'
 
 export interface Tab<Name extends string> {
   readonly name: Name
@@ -23,6 +24,7 @@ export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
   const { label, tabs, shown, onShow, class: layout = 'stack', children } = props
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
+  useShortcut({ keys: 'ArrowLeft ArrowRight', label: 'Switch between tabs' })
   const move = (event: TargetedKeyboardEvent<HTMLElement>) => {
     const step = steps[event.key]
     if (step === undefined) return

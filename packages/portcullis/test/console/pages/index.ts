@@ -1,9 +1,13 @@
 import { testAccessibility } from './accessibility.ts'
+import { testCharts } from './charts.ts'
 import { testEvents } from './events.ts'
 import { testGraphql } from './graphql.ts'
+import { testKeyboard } from './keyboard.ts'
 import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
+import { testNarrow } from './narrow.ts'
 import { testOverview } from './overview.ts'
+import { testPalette } from './palette.ts'
 import { testSettings } from './settings.ts'
 import { testShell } from './shell.ts'
 import type { RunSuite } from './suite.ts'
@@ -16,7 +20,11 @@ import { testWholeFlow } from './whole-flow.ts'
 export const suites: Readonly<Record<string, RunSuite>> = {
   shell: testShell,
   overview: testOverview,
+  charts: testCharts,
+  keyboard: testKeyboard,
+  palette: testPalette,
   accessibility: testAccessibility,
+  narrow: testNarrow,
   mailbox: testMailbox,
   limits: testLimits,
   graphql: testGraphql,

@@ -45,12 +45,12 @@ export const testOverview: RunSuite = async (t, scene) => {
     await requestDecision(world)
     const decisions = page.getByRole('region', { name: 'Rate limit decisions' })
     await decisions.getByText(/^[1-9]\d* in 15 min$/).waitFor()
-    await decisions.getByText('decisions per second').waitFor()
+    await decisions.getByText('decisions per second', { exact: true }).waitFor()
     await page.getByRole('button', { name: '24 h' }).click()
     await decisions.getByText(/^[1-9]\d* in 24 h$/).waitFor()
-    await decisions.getByText('16 h ago').waitFor()
+    await decisions.getByText('Times in UTC').waitFor()
     // There is no data for yesterday, so nothing is drawn there.
-    const chart = await decisions.locator('.chart svg').boundingBox()
+    const chart = await decisions.locator('.chart-plot').boundingBox()
     const drawn = decisions.locator('.chart .line, .chart .point').first()
     const left = (await drawn.boundingBox())?.x ?? 0
     assert.ok(chart && left > chart.x + chart.width / 2, 'a gap is drawn as a gap')

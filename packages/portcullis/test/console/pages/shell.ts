@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openConsole } from '../../../src/console/console.ts'
-import { openVisitor } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 export const testShell: RunSuite = async (t, { browser, world }) => {
@@ -63,6 +63,60 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
     await page.reload()
     await button.waitFor()
     assert.equal(await ground(), dark)
+  })
+
+  await t.test('the first page loads at most 150 kB of scripts', async () => {
+    await page.goto(world.consoleUrl)
+    await page.locator('.chart').first().waitFor()
+    const scripts = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .filter((entry) => entry instanceof PerformanceResourceTiming)
+        .filter(({ name }) => name.endsWith('.js'))
+        .map(({ name, decodedBodySize }) => ({ name, bytes: decodedBodySize })),
+    )
+    const bytes = scripts.reduce((sum, script) => sum + script.bytes, 0)
+    assert.ok(scripts.length > 0 && bytes > 0 && bytes <= 150_000, `${bytes} bytes`)
+    const late = scripts.filter(({ name }) => /\/(?:palette|help|try-page)-/.test(name))
+    assert.deepEqual(late, [], 'loaded on demand')
+  })
+
+  await t.test('a page that fails shows its error, and the other pages still work', async () => {
+    // A response that the page cannot read.
+    await page.route(/\/api\/overview\/stream/, (route) =>
+      route.fulfill({
+        contentType: 'text/event-stream',
+        body: 'retry: 3600000\nevent: health\ndata: "not a list"\n\n',
+      }),
+    )
+    await page.goto(world.consoleUrl)
+    await page.getByRole('heading', { name: 'Page not shown' }).waitFor()
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor()
+    await page.unroute(/\/api\/overview\/stream/)
+    await page.getByRole('navigation').getByRole('link', { name: 'Limits' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor()
+    await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('Live', { exact: true }).waitFor()
+  })
+
+  await t.test('a failed page can be tried again, and shows that it is trying', async () => {
+    const calls = /\/api\/limits\/rules/
+    await page.route(calls, (route) => route.abort())
+    await switchTo(page, '/limits')
+    const retry = page.getByRole('alert').getByRole('button', { name: 'Try again' })
+    await retry.waitFor()
+    await page.unroute(calls)
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    await page.route(calls, async (route) => {
+      await released
+      await route.continue()
+    })
+    await retry.click()
+    await retry.and(page.locator('[aria-busy="true"]')).waitFor()
+    release()
+    await page.getByRole('searchbox', { name: 'Search rules' }).waitFor()
+    await page.unroute(calls)
+    for (const error of visitor.browserErrors.splice(0)) assert.match(error, /ERR_FAILED/)
   })
 
   await t.test('without a token, a styled refusal page is shown', async () => {

@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import type { MailboxListing } from '../../../console/routes/mailbox.ts'
+import { useActions } from '../../actions.ts'
 import { callApi } from '../../api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -39,6 +40,8 @@ function RunningMailbox(): JSX.Element {
   const listing = useLoaded((signal) => callApi<MailboxListing>(path, { signal }), [path, state])
   const [isClearing, setClearing] = useState(false)
   const total = listing.state === 'ready' ? listing.value.total : 0
+  const clear = () => setClearing(true)
+  useActions(total > 0 ? [{ label: 'Clear mailbox', icon: 'trash', run: clear }] : [])
   return (
     <>
       <PageHeader title="Mailbox" summary={summary}>
@@ -48,7 +51,7 @@ function RunningMailbox(): JSX.Element {
           </Badge>
         )}
         {total > 0 && (
-          <Button icon="trash" onClick={() => setClearing(true)}>
+          <Button icon="trash" onClick={clear}>
             Clear mailbox
           </Button>
         )}

@@ -4,6 +4,7 @@ import type { MessageKind, MessageSummary } from '../../../console/routes/mailbo
 import type { IconName } from '../../components/icons.tsx'
 import { Icon } from '../../components/icons.tsx'
 import { formatAge, formatTime } from '../../format.ts'
+import { useShortcut } from '../../shortcuts.ts'
 
 interface MessageListProps {
   readonly messages: readonly MessageSummary[]
@@ -23,6 +24,8 @@ const steps: Readonly<Record<string, (index: number, last: number) => number>> =
 export function MessageList(props: MessageListProps): JSX.Element {
   const { messages, selectedId, onSelect, onDelete } = props
   const list = useRef<HTMLUListElement>(null)
+  useShortcut({ keys: 'ArrowUp ArrowDown Home End', label: 'Move between messages' })
+  useShortcut({ keys: 'Delete', label: 'Delete the focused message' })
   const now = useNow(10_000)
   // Later messages arrived while the page was open, and are highlighted.
   const newestAtFirst = useRef(messages[0]?.id ?? '')

@@ -4,14 +4,16 @@ import { Card } from '../../components/card.tsx'
 import { LineChart } from '../../components/line-chart.tsx'
 import { Empty, Loading, Notice } from '../../components/states.tsx'
 import { formatNumber } from '../../format.ts'
-import { Figure, Figures, rangeTitles, toStepSeconds } from './figures.tsx'
+import { Figure, Figures, rangeTitles } from './figures.tsx'
+import type { ZoomProps } from './use-overview-address.ts'
 
-interface DecisionsCardProps {
+interface DecisionsCardProps extends ZoomProps {
   readonly decisions: DecisionsState | undefined
   readonly isMissing: boolean
 }
 
-export function DecisionsCard({ decisions, isMissing }: DecisionsCardProps): JSX.Element {
+export function DecisionsCard(props: DecisionsCardProps): JSX.Element {
+  const { decisions, isMissing, zoom, onZoom } = props
   return (
     <Card title="Rate limit decisions" actions={<a href="/limits">Limits</a>}>
       {isMissing ? (
@@ -25,6 +27,7 @@ export function DecisionsCard({ decisions, isMissing }: DecisionsCardProps): JSX
           <DecisionFigures decisions={decisions} />
           <LineChart
             label="Decisions per second"
+            name="all"
             values={decisions.points.map((point) => point?.total ?? null)}
             second={{
               label: 'over the limit',
@@ -33,7 +36,10 @@ export function DecisionsCard({ decisions, isMissing }: DecisionsCardProps): JSX
             capacity={decisions.points.length}
             unit="/s"
             axis="decisions per second"
-            stepSeconds={toStepSeconds(decisions.range, decisions.points.length)}
+            stepSeconds={decisions.stepSeconds}
+            until={decisions.until}
+            zoom={zoom}
+            onZoom={onZoom}
           />
           {decisions.fault !== undefined && (
             <Notice tone="warn" title="Not updated.">

@@ -16,13 +16,7 @@ export function EventsCard({ activity, isMissing }: ActivityCardProps): JSX.Elem
       {activity === undefined ? (
         <Loading>Loading the audit log…</Loading>
       ) : activity.events.length === 0 ? (
-        <Empty icon="overview" title="No events yet">
-          {activity.fault ?? (
-            <>
-              <a href="/try">Sign up a user</a> to see the first event.
-            </>
-          )}
-        </Empty>
+        <NoEvents fault={activity.fault} />
       ) : (
         <ul class="events">
           {activity.events.map((event) => (
@@ -31,6 +25,21 @@ export function EventsCard({ activity, isMissing }: ActivityCardProps): JSX.Elem
         </ul>
       )}
     </Card>
+  )
+}
+
+function NoEvents({ fault }: { readonly fault: string | undefined }): JSX.Element {
+  if (fault !== undefined) {
+    return (
+      <Empty icon="alert" title="The events are not available">
+        {fault}
+      </Empty>
+    )
+  }
+  return (
+    <Empty icon="overview" title="No events yet">
+      <a href="/try">Sign up a user</a> to see the first event.
+    </Empty>
   )
 }
 

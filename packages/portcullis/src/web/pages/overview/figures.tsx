@@ -35,20 +35,7 @@ export const rangeTitles: Readonly<Record<RangeName, string>> = {
   '24h': '24 h',
 }
 
-const rangeMinutes: Readonly<Record<RangeName, number>> = { '15m': 15, '1h': 60, '24h': 1_440 }
-
-/** Returns the seconds between two points of a chart. */
-export function toStepSeconds(range: RangeName, points: number): number {
-  return (rangeMinutes[range] * 60) / points
-}
-
 const names = Object.keys(rangeTitles) as readonly RangeName[]
-const storageKey = 'portcullis-range'
-
-export function readRange(): RangeName {
-  const stored = localStorage.getItem(storageKey)
-  return names.find((name) => name === stored) ?? '15m'
-}
 
 interface RangeChoiceProps {
   readonly range: RangeName
@@ -57,15 +44,16 @@ interface RangeChoiceProps {
 
 /** Selects the time range of the charts. */
 export function RangeChoice({ range, onChoose }: RangeChoiceProps): JSX.Element {
-  const choose = (name: RangeName) => {
-    localStorage.setItem(storageKey, name)
-    onChoose(name)
-  }
   return (
     <fieldset class="range-choice">
       <legend class="hidden">Time range of the charts</legend>
       {names.map((name) => (
-        <button key={name} type="button" aria-pressed={name === range} onClick={() => choose(name)}>
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === range}
+          onClick={() => onChoose(name)}
+        >
           {rangeTitles[name]}
         </button>
       ))}

@@ -11,10 +11,11 @@ import { useSession } from '../../session.ts'
 import { useEventStream } from '../../use-event-stream.ts'
 import { DecisionsCard } from './decisions-card.tsx'
 import { EventsCard } from './events-card.tsx'
-import { RangeChoice, readRange } from './figures.tsx'
+import { RangeChoice } from './figures.tsx'
 import { NextSteps } from './next-steps.tsx'
 import { PartCards } from './part-cards.tsx'
 import { SignInsCard } from './sign-ins-card.tsx'
+import { useOverviewAddress } from './use-overview-address.ts'
 
 /** Shows the current state of all parts. */
 export function Page(): JSX.Element {
@@ -22,7 +23,8 @@ export function Page(): JSX.Element {
   const [health, setHealth] = useState<HealthState>()
   const [decisions, setDecisions] = useState<DecisionsState>()
   const [activity, setActivity] = useState<ActivityState>()
-  const [range, setRange] = useState(readRange)
+  const { range, onRange, zoom, onZoom } = useOverviewAddress()
+  const zoomed = { zoom, onZoom }
   const isConnected = useEventStream(`/api/overview/stream?range=${range}`, {
     health: setHealth,
     decisions: setDecisions,
@@ -32,15 +34,24 @@ export function Page(): JSX.Element {
   return (
     <>
       <PageHeader title="Overview" summary="Health, rate limit decisions and sign-ins, live.">
-        <RangeChoice range={range} onChoose={setRange} />
+        <RangeChoice range={range} onChoose={onRange} />
         <Liveness isConnected={isConnected} hasData={health !== undefined} />
       </PageHeader>
       <div class={isConnected || health === undefined ? 'stack' : 'stack overview-stale'}>
         <NextSteps users={users} />
         <PartCards health={health} decisions={decisions} />
         <div class="grid overview-charts">
-          <DecisionsCard decisions={decisions} isMissing={parts.ratelimit === undefined} />
-          <SignInsCard activity={activity} users={users} isMissing={parts.auth === undefined} />
+          <DecisionsCard
+            decisions={decisions}
+            isMissing={parts.ratelimit === undefined}
+            {...zoomed}
+          />
+          <SignInsCard
+            activity={activity}
+            users={users}
+            isMissing={parts.auth === undefined}
+            {...zoomed}
+          />
         </div>
         <EventsCard activity={activity} isMissing={parts.auth === undefined} />
       </div>

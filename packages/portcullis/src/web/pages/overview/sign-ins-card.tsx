@@ -4,18 +4,20 @@ import { Card } from '../../components/card.tsx'
 import { LineChart } from '../../components/line-chart.tsx'
 import { Empty, Loading, Notice } from '../../components/states.tsx'
 import { Figure, Figures } from './figures.tsx'
+import type { ZoomProps } from './use-overview-address.ts'
 
 export interface ActivityCardProps {
   readonly activity: ActivityState | undefined
   readonly isMissing: boolean
 }
 
-export interface SignInsCardProps extends ActivityCardProps {
+interface SignInsCardProps extends ActivityCardProps, ZoomProps {
   /** The number of users, if known. */
   readonly users: number | undefined
 }
 
-export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): JSX.Element {
+export function SignInsCard(props: SignInsCardProps): JSX.Element {
+  const { activity, users, isMissing, zoom, onZoom } = props
   return (
     <Card
       title="Sign-ins"
@@ -56,12 +58,17 @@ export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): J
           </Figures>
           <LineChart
             label="Sign-ins per minute"
+            name="succeeded"
             values={activity.succeeded}
             second={activity.hasFailures ? { label: 'failed', values: activity.failed } : undefined}
             capacity={activity.succeeded.length}
             unit="/min"
             axis="sign-ins per minute"
             stepSeconds={activity.stepSeconds}
+            coveredSeconds={activity.coveredSeconds}
+            until={activity.until}
+            zoom={zoom}
+            onZoom={onZoom}
             series={2}
           />
           {activity.fault !== undefined && (

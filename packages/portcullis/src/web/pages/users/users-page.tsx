@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useLocation } from 'preact-iso'
 import type { User } from '../../../console/routes/users-upstream.ts'
+import { useActions } from '../../actions.ts'
 import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Empty } from '../../components/states.tsx'
@@ -79,6 +80,10 @@ function Users(): JSX.Element {
     pages?.reload()
     address.go({ id: user.id })
   }
+  useActions([
+    { label: 'Create user', icon: 'plus', words: 'new add', run: () => setOpened('create') },
+    { label: 'Invite user', icon: 'mailbox', words: 'new add', run: () => setOpened('invite') },
+  ])
   return (
     <div class={userId === undefined ? 'users' : 'users with-panel'}>
       <PageHeader title="Users" summary={toSummary(pages?.total, search)}>
