@@ -1,6 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
-const reason = '@portcullis/service-kit/reason'
+/** How messages name counts and reasons. */
+const texts = '@portcullis/service-kit/count-text @portcullis/service-kit/reason'
 
 const rules =
   'Rules do not import drivers, listeners or the environment; their dependencies are passed in.'
@@ -38,7 +39,7 @@ export const auth: PackageTable = {
   },
   'profiling/': {
     inside: 'config/',
-    outside: `${reason} node:events node:http node:inspector node:net node:process node:zlib`,
+    outside: `${texts} node:events node:http node:inspector node:net node:process node:zlib`,
     types: '@portcullis/service-kit',
   },
   'services.ts': {
@@ -50,7 +51,7 @@ export const auth: PackageTable = {
     inside: `
       features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
       services.ts errors.ts`,
-    outside: `${reason} fastify node:crypto node:dns node:events node:http node:net`,
+    outside: `${texts} fastify node:crypto node:dns node:events node:http node:net`,
     types: '@portcullis/service-kit',
   },
   // Flows use building blocks, never the reverse.
@@ -85,7 +86,7 @@ export const auth: PackageTable = {
   },
   'features/server/**': {
     inside: `features/users/** ${below}`,
-    outside: reason,
+    outside: texts,
     types: '@portcullis/service-kit',
     because: rules,
   },
@@ -126,14 +127,14 @@ export const auth: PackageTable = {
   },
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
-    outside: `${reason} pg-copy-streams node:crypto node:fs node:perf_hooks node:stream`,
+    outside: `${texts} pg-copy-streams node:crypto node:fs node:perf_hooks node:stream`,
     types: 'pg',
     because: 'It copies rows between databases, and does not depend on the running server.',
   },
   'import/statements/': {},
   'import/file/': {
     inside: 'import/',
-    outside: `${reason} node:crypto node:readline`,
+    outside: `${texts} node:crypto node:readline`,
     types: 'node:stream',
   },
   'export/': {
@@ -144,17 +145,17 @@ export const auth: PackageTable = {
   'export/statements/': {},
   'import/supabase/': {
     inside: 'import/ import/statements/ db/ db/connection/',
-    outside: `${reason} otpauth node:crypto`,
+    outside: `${texts} otpauth node:crypto`,
     types: 'tokens/ pg',
   },
   'tokens/': {
     inside: 'db/ errors.ts',
-    outside: `${reason} node:crypto node:perf_hooks`,
+    outside: `${texts} node:crypto node:perf_hooks`,
     types: '@portcullis/service-kit',
   },
   'passwords/': {
     inside: 'features/users/** passwords/formats/ errors.ts',
-    outside: `${reason} node:crypto node:timers`,
+    outside: `${texts} node:crypto node:timers`,
     types: '@portcullis/service-kit',
   },
   'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
@@ -189,10 +190,10 @@ export const auth: PackageTable = {
     inside: 'config/ errors.ts',
     outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:net node:timers',
   },
-  'outgoing/': { outside: `${reason} node:dns node:http node:https node:net` },
+  'outgoing/': { outside: `${texts} node:dns node:http node:https node:net` },
   'telemetry/': {
     outside: `
-      @grpc/grpc-js @opentelemetry/* @portcullis/service-kit/metrics ${reason} node:async_hooks node:crypto
+      @grpc/grpc-js @opentelemetry/* @portcullis/service-kit/metrics ${texts} node:async_hooks node:crypto
       node:diagnostics_channel node:fs node:http node:module node:perf_hooks node:process node:v8`,
     types: 'features/** passwords/ db/ config/ errors.ts @portcullis/service-kit',
   },
@@ -215,18 +216,18 @@ export const auth: PackageTable = {
 
   'db/': {
     inside: 'db/connection/',
-    outside: `${reason} pg node:crypto node:perf_hooks`,
+    outside: `${texts} pg node:crypto node:perf_hooks`,
     types: 'features/users/** @portcullis/service-kit',
     because: 'The database layer contains rows and statements, and does not depend on its callers.',
   },
   'db/connection/': {
     inside: 'db/ errors.ts',
-    outside: `${reason} pg node:crypto node:fs node:timers node:tls`,
+    outside: `${texts} pg node:crypto node:fs node:timers node:tls`,
     types: '@portcullis/service-kit',
   },
   'db/migrate/': {
     inside: 'db/ db/connection/ db/schema/',
-    outside: `${reason} node:crypto node:fs node:os node:path node:timers`,
+    outside: `${texts} node:crypto node:fs node:os node:path node:timers`,
     types: 'pg',
   },
   'db/schema/': {
@@ -236,7 +237,7 @@ export const auth: PackageTable = {
   },
   'db/backup/': {
     inside: 'db/ db/connection/ db/migrate/',
-    outside: `${reason} pg-copy-streams node:crypto node:fs node:path node:stream node:zlib`,
+    outside: `${texts} pg-copy-streams node:crypto node:fs node:path node:stream node:zlib`,
     types: 'pg',
   },
   'db/embedded/': {
@@ -248,7 +249,7 @@ export const auth: PackageTable = {
   },
 
   'verify/**': {
-    outside: `${reason} @portcullis/service-kit/similar-names jose node:http`,
+    outside: `${texts} @portcullis/service-kit/similar-names jose node:http`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },

@@ -5,7 +5,8 @@ const settings =
 const address = '@portcullis/service-kit/address'
 const log = '@portcullis/service-kit/log'
 const metrics = '@portcullis/service-kit/metrics'
-const reason = '@portcullis/service-kit/reason'
+/** How messages name counts and reasons. */
+const texts = '@portcullis/service-kit/count-text @portcullis/service-kit/reason'
 
 export const ratelimit: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
@@ -41,7 +42,7 @@ export const ratelimit: PackageTable = {
   },
   'tracing/**': {
     inside: 'protocol/** transports/**',
-    outside: `@opentelemetry/* @portcullis/grpc-unary ${log} ${reason} node:http`,
+    outside: `@opentelemetry/* @portcullis/grpc-unary ${log} ${texts} node:http`,
     types: 'config/** counters/** decide/**',
   },
 
@@ -61,12 +62,12 @@ export const ratelimit: PackageTable = {
   'counters/': { outside: `${settings} ${log}` },
   'counters/**': {
     inside: 'counters/ hot/index.ts tls/**',
-    outside: `${address} ${settings} ${log} ${reason} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
+    outside: `${address} ${settings} ${log} ${texts} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
     because: 'A store counts, but does not decide.',
   },
   'stats/**': {
     inside: 'hot/index.ts rules/yaml/**',
-    outside: `${address} ${settings} ${log} ${metrics} ${reason} node:fs node:timers`,
+    outside: `${address} ${settings} ${log} ${metrics} ${texts} node:fs node:timers`,
     types: 'protocol/message.ts',
   },
   'protocol/message.ts': {},
@@ -82,12 +83,12 @@ export const ratelimit: PackageTable = {
   },
   'rules/yaml/**': {
     inside: 'hot/index.ts rules/model/**',
-    outside: `${reason} @portcullis/service-kit/similar-names node:module node:timers node:worker_threads yaml`,
+    outside: `${texts} @portcullis/service-kit/similar-names node:module node:timers node:worker_threads yaml`,
     types: 'protocol/message.ts',
   },
   'rules/sources/**': {
     inside: 'hot/index.ts protocol/** rules/match/** rules/model/** rules/yaml/** tls/**',
-    outside: `@bufbuild/protobuf @portcullis/grpc-unary ${settings} ${log} ${reason} node:events node:fs node:http2 node:net node:path node:timers node:tls node:worker_threads`,
+    outside: `@bufbuild/protobuf @portcullis/grpc-unary ${settings} ${log} ${texts} node:events node:fs node:http2 node:net node:path node:timers node:tls node:worker_threads`,
     types: 'stats/**',
   },
   'engine.ts': {
@@ -97,18 +98,18 @@ export const ratelimit: PackageTable = {
 
   'tools/**': {
     inside: 'engine.ts rules/index.ts',
-    outside: `@portcullis/service-kit/command @portcullis/service-kit/duration ${reason} @portcullis/service-kit/similar-names node:events node:fs node:path node:stream node:util node:zlib`,
+    outside: `@portcullis/service-kit/command @portcullis/service-kit/duration ${texts} @portcullis/service-kit/similar-names node:events node:fs node:path node:stream node:util node:zlib`,
     because: 'The tools run the engine without the service.',
   },
 
   'client-keys/**': {},
   'limiter/**': {
     inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
-    outside: `${log} ${reason} @portcullis/service-kit/similar-names node:fs node:http node:https node:path`,
+    outside: `${log} ${texts} @portcullis/service-kit/similar-names node:fs node:http node:https node:path`,
   },
   'middleware/**': {
     inside: 'client-keys/**',
-    outside: `${reason} @portcullis/service-kit/similar-names node:buffer`,
+    outside: `${texts} @portcullis/service-kit/similar-names node:buffer`,
     types: 'limiter/** express fastify hono koa node:http',
     because:
       'Middleware receives a limiter: it does not depend on stores or settings of the service.',
