@@ -1,5 +1,5 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../components/icons.tsx'
 import { showFailure } from '../components/toasts.tsx'
 import { type PaletteGroup, type PaletteItem, usePaletteResults } from './palette-items.ts'
@@ -21,7 +21,8 @@ export function Palette(): JSX.Element {
   const active = items.find((item) => item.id === pointedId) ?? items[0]
   const toOptionId = (item: PaletteItem) => `${id}-${items.indexOf(item)}`
 
-  useEffect(() => field.current?.focus(), [])
+  // Before the next paint, so that no key press is lost.
+  useLayoutEffect(() => field.current?.focus(), [])
   useEffect(() => {
     if (active) document.getElementById(toOptionId(active))?.scrollIntoView({ block: 'nearest' })
   }, [active?.id])

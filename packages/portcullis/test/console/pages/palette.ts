@@ -14,7 +14,7 @@ export const testPalette: RunSuite = async (t, { browser, world }) => {
   const selected = palette.locator('[role="option"][aria-selected="true"]')
   const open = async () => {
     await page.keyboard.press('Control+k')
-    await field.waitFor()
+    await page.locator('[role="combobox"]:focus').waitFor()
   }
 
   await t.test('it opens a page, and the focus moves to the page', async () => {
