@@ -28,15 +28,19 @@ export function EventFilters({ address }: FiltersProps): JSX.Element {
           change(uuid.test(text) ? { user: text, name: '' } : { user: '', name: text })
         }
       />
-      {/* Applied with Enter or when it loses the focus: a part of an address is not an address. */}
+      {/*
+        Applied with Enter or when it loses the focus: a part of an address is not an address. Until then the field
+        has its own state, because new events render the page while someone types.
+      */}
       <input
+        key={values.address}
         class="input event-address"
         type="search"
         aria-label="IP address"
         placeholder="IP address"
         autocomplete="off"
         spellcheck={false}
-        value={values.address ?? ''}
+        defaultValue={values.address ?? ''}
         onChange={(event) => change({ address: event.currentTarget.value.trim() })}
       />
       <KindChoice address={address} onChange={change} />

@@ -1,4 +1,5 @@
 import { useEffect } from 'preact/hooks'
+import { useShortcut } from '../../shortcuts.ts'
 
 interface ListKeys {
   /** A CSS selector of the search field. */
@@ -7,29 +8,20 @@ interface ListKeys {
   readonly listId: string
 }
 
-/** The slash key moves the focus to the search, and the down arrow from there to the list. */
+/** The down arrow moves the focus from the search to the list. The list handles its own keys, which are named here. */
 export function useListKeys({ search, listId }: ListKeys): void {
+  useShortcut({ keys: 'ArrowUp ArrowDown Home End', label: 'Move between users' })
+  useShortcut({ keys: 'Enter', label: 'Open the user' })
+  useShortcut({ keys: 'Space', label: 'Select the user' })
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return
       const { target, key } = event
-      const element = target instanceof Element ? target : document.body
-      const field = document.querySelector<HTMLElement>(search)
-      if (key === '/' && !isTyping(element) && document.querySelector('dialog[open]') === null) {
-        field?.focus()
-      } else if (key === 'ArrowDown' && element === field) {
-        document.getElementById(listId)?.focus()
-      } else {
-        return
-      }
+      if (key !== 'ArrowDown' || target !== document.querySelector(search)) return
+      document.getElementById(listId)?.focus()
       event.preventDefault()
     }
     document.addEventListener('keydown', press)
     return () => document.removeEventListener('keydown', press)
   }, [search, listId])
-}
-
-/** Whether the key press enters a character. */
-function isTyping(element: Element): boolean {
-  return element.closest('input:not([type=checkbox], [type=radio]), textarea, select') !== null
 }

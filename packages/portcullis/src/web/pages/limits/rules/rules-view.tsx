@@ -5,6 +5,7 @@ import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Empty, Failure, Loading, Notice } from '../../../components/states.tsx'
+import { useSearchShortcut } from '../../../shortcuts.ts'
 import { useEventStream } from '../../../use-event-stream.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { DecisionPanel } from '../decision/decision-panel.tsx'
@@ -47,6 +48,7 @@ interface RuleCardProps {
 function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
   const [search, setSearch] = useState('')
   const [historyOf, setHistoryOf] = useState<RuleRow>()
+  const field = useSearchShortcut('Search rules')
   // Counters change every second, rules rarely.
   const rows = useMemo(() => toDomainRows(book, search), [book, search])
   const notice = book.notice ?? (live.failure && `The counters are not updated. ${live.failure}`)
@@ -57,6 +59,8 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
       actions={
         <>
           <input
+            ref={field}
+            aria-keyshortcuts="/"
             class="input limits-search"
             type="search"
             aria-label="Search rules"
