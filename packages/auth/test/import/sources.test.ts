@@ -122,7 +122,10 @@ test('rows without a source are kept until a source that has them claims them', 
   await server.query('update imported_rows set source = null')
   await other.writer.user({ email: 'other@source.example' })
   const unrelated = await importFrom(other)
-  assert.match(unrelated.stderr, /users: 3 rows were imported by an earlier release.+Such rows are kept/)
+  assert.match(
+    unrelated.stderr,
+    /users: 3 rows were imported by an earlier release.+Such rows are kept/,
+  )
   assert.deepEqual(await listEmails(), [
     'first@source.example',
     'other@source.example',

@@ -7,12 +7,13 @@ export type Loaded<Value> =
 
 /**
  * Loads a value when a page is shown, and again when one of `inputs` changes or `reload` is called. The old
- * value is kept until the new one arrives. The promise of `reload` settles when the load has ended either way.
+ * value is kept until the new one arrives. For a button that shows progress, `reload` returns a promise that settles when
+ * the load has ended either way; others ignore it.
  */
 export function useLoaded<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   inputs: readonly unknown[],
-): Loaded<Value> & { readonly reload: () => Promise<void> } {
+): Loaded<Value> & { readonly reload: () => unknown } {
   const [loaded, setLoaded] = useState<Loaded<Value>>({ state: 'loading' })
   const [turn, setTurn] = useState(0)
   const waiting = useRef<(() => void)[]>([])

@@ -141,14 +141,15 @@ function useFoundUsers(search: string): FoundUsers {
       return { found: stay, total: stay.length, isSearching: true }
     })
     const leaving = new AbortController()
-    const timer = setTimeout(async () => {
+    const searchNow = async () => {
       try {
         setResult(await findUsers(search, leaving.signal))
       } catch (error) {
         const fault = `The users were not searched: ${toMessage(error)}`
         if (!leaving.signal.aborted) setResult({ ...noUsers, fault })
       }
-    }, pauseMs)
+    }
+    const timer = setTimeout(() => void searchNow(), pauseMs)
     return () => {
       clearTimeout(timer)
       leaving.abort()

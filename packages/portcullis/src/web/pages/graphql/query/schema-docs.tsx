@@ -194,7 +194,7 @@ function toFields(type: IntrospectionType): readonly ShownField[] {
         args: [],
         type: member,
       }))
-    default:
+    case 'SCALAR':
       return []
   }
 }
