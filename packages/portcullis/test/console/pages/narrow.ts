@@ -29,6 +29,10 @@ export const testNarrow: RunSuite = async (t, { browser, world }) => {
       await page.locator('#content:focus').waitFor()
       await page.keyboard.press('Tab')
       assert.equal(await page.locator('#content :focus').count(), 1)
+      const hidden = await page
+        .getByRole('navigation')
+        .evaluate((nav) => nav.scrollWidth - nav.clientWidth)
+      assert.equal(hidden, 0, 'all links of the navigation are visible')
       const current = page.locator('.nav [aria-current="page"]')
       const box = await current.boundingBox()
       assert.ok(box && box.x >= 0 && box.x + box.width <= narrow.width, 'its link is visible')
