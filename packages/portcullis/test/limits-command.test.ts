@@ -98,6 +98,10 @@ test('limits reports a missing service and invalid arguments', async (t) => {
     [['reset', 'shop', 'user'], /^An entry must be KEY=VALUE, not "user"\./],
     [['reset', 'shop', 'a=b', '--by', 'calls'], /^--by is an option of top, not of reset\./],
     [['top', '--debug-url', 'ftp://x'], /^--debug-url must be a URL/],
+    [
+      ['top', '--debug-url', 'ftp://a:b@x'],
+      /^--debug-url must not contain a user name or password/,
+    ],
     [['top', '--debug-token', 'a b'], /^The debug token contains a space/],
   ] as const) {
     const { code, err } = await run(...args)

@@ -5,10 +5,8 @@ import { test } from 'node:test'
 import { provideOrSkip } from '@portcullis/test-servers'
 import { parse } from 'yaml'
 import { parseEnvFile } from '../../../packages/auth/src/commands/read-config.ts'
-import {
-  keyVariable,
-  parseConsoleArguments,
-} from '../../../packages/portcullis/src/commands/console-arguments.ts'
+import { parseConsoleArguments } from '../../../packages/portcullis/src/commands/console-arguments.ts'
+import { keyVariable } from '../../../packages/portcullis/src/commands/server-arguments.ts'
 import { run } from '../../bare-system/run.ts'
 import { chartFolder, type KubernetesObject, renderChart, valueFiles } from '../chart.ts'
 

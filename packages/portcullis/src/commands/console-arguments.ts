@@ -4,12 +4,16 @@ import { toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { ConsoleSettings } from '../console/settings.ts'
 import { isHostName } from '../up/addresses.ts'
+import {
+  debugTokenVariable,
+  keyVariable,
+  parseBaseUrl,
+  parseServerUrl,
+  readDebugToken,
+  readServiceKey,
+} from './server-arguments.ts'
 
 export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
-
-export const keyVariable = 'PORTCULLIS_AUTH_KEY'
-/** DEBUG_TOKEN of a rate limit service on another machine. */
-export const debugTokenVariable = 'PORTCULLIS_DEBUG_TOKEN'
 
 /** Every option of `console`. Its help text, its completion and its parser are derived from this table. */
 export const consoleOptions = {
@@ -57,22 +61,21 @@ export function parseConsoleArguments(
   const urls = new Map(
     urlNames.flatMap((name) => {
       const text = values.get(name)?.at(-1)
-      return text === undefined ? [] : [[name, parseUrl(name, text, faults)] as const]
+      if (text === undefined) return []
+      // A GraphQL URL is used as it is, including a trailing slash.
+      const parse = name === 'graphql-url' ? parseServerUrl : parseBaseUrl
+      return [[name, parse(`--${name}`, text, faults) ?? ''] as const]
     }),
   )
-  // Keys that are read from a file or pasted often end in a line break.
-  const key = (values.get('auth-key')?.at(-1) ?? env[keyVariable])?.trim()
-  const debugToken =
-    (values.get('ratelimit-debug-token')?.at(-1) ?? env[debugTokenVariable])?.trim() || undefined
+  const key = given.has('auth-url')
+    ? readServiceKey(values.get('auth-key')?.at(-1), env, faults)
+    : undefined
+  const debugToken = readDebugToken(values.get('ratelimit-debug-token')?.at(-1), env, faults)
   const rulesDirectory = values.get('rules')?.at(-1)
   const port = parsePort(values.get('port')?.at(-1) ?? '3000', faults)
   const allowedHosts = values.get('allowed-host') ?? []
   for (const host of allowedHosts) checkHost(host, faults)
   if (rulesDirectory !== undefined) checkDirectory(rulesDirectory, faults)
-  if (given.has('auth-url')) checkKey(key, faults)
-  if (debugToken !== undefined && !isHeaderText(debugToken)) {
-    faults.push('The debug token contains a space, a line break or another invalid character.')
-  }
   if (given.has('auth-key') && !given.has('auth-url')) faults.push('--auth-key needs --auth-url.')
   for (const name of ['ratelimit-debug-token', 'ratelimit-url', 'rules'] as const) {
     if (given.has(name) && !given.has('ratelimit-debug-url')) {
@@ -139,35 +142,6 @@ function readOptions(args: readonly string[], faults: string[]): Read {
 
 function isOption(name: string): name is OptionName {
   return Object.hasOwn(consoleOptions, name)
-}
-
-function parseUrl(name: string, text: string, faults: string[]): string {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    faults.push(toValueFault(`--${name}`, 'a URL such as http://localhost:8081', text))
-    return ''
-  }
-  if (url.username !== '' || url.password !== '') {
-    // The message does not repeat the URL, because it contains a password.
-    faults.push(`--${name} must not contain a user name or password.`)
-  }
-  if (url.search !== '' || url.hash !== '') faults.push(`--${name} must not contain ? or #.`)
-  // A GraphQL URL is used as it is, including a trailing slash; paths are appended to the other URLs.
-  return `${url.origin}${name === 'graphql-url' ? url.pathname : url.pathname.replace(/\/+$/, '')}`
-}
-
-function checkKey(key: string | undefined, faults: string[]): void {
-  if (!key) {
-    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key.`)
-  } else if (!isHeaderText(key)) {
-    // Checked here because the error message of `fetch` would contain the key.
-    faults.push('The service key contains a space, a line break or another invalid character.')
-  }
-}
-
-/** Whether the text can be sent in a header as it is. */
-export function isHeaderText(text: string): boolean {
-  return /^[\x21-\x7e]+$/.test(text)
 }
 
 function parsePort(text: string, faults: string[]): number {

@@ -4,7 +4,7 @@ import { parseDuration } from '@portcullis/service-kit/duration'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { EventSearch } from '../console/events/read-events.ts'
 import { actionChoices, reasonChoices } from '../web/audit-sentences.ts'
-import { keyVariable } from './console-arguments.ts'
+import { keyVariable, parseBaseUrl, readServiceKey } from './server-arguments.ts'
 
 export interface TailArguments {
   readonly search: EventSearch
@@ -147,22 +147,12 @@ function parseServer(
   env: Readonly<Record<string, string | undefined>>,
   faults: string[],
 ): TailArguments['server'] {
-  // Keys that are read from a file or pasted often end in a line break.
-  const key = (option ?? env[keyVariable])?.trim()
   if (url === undefined) {
     if (option !== undefined) faults.push('--auth-key needs --auth-url.')
     return undefined
   }
-  const parsed = URL.parse(url)
-  if (parsed === null || !/^https?:$/.test(parsed.protocol)) {
-    faults.push(toValueFault('--auth-url', 'a URL such as http://localhost:8081', url))
+  return {
+    url: parseBaseUrl('--auth-url', url, faults) ?? '',
+    key: readServiceKey(option, env, faults),
   }
-  if (!key) {
-    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key.`)
-  } else if (!/^[\x21-\x7e]+$/.test(key)) {
-    // Checked here because the error message of `fetch` would contain the key.
-    faults.push('The service key contains a space, a line break or another invalid character.')
-  }
-  const path = parsed?.pathname.replace(/\/+$/, '')
-  return { url: `${parsed?.origin}${path}`, key: key ?? '' }
 }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { CounterTarget, TopOrder } from '../console/limits/key-pages.ts'
-import { debugTokenVariable, isHeaderText } from './console-arguments.ts'
+import { debugTokenVariable, parseBaseUrl, readDebugToken } from './server-arguments.ts'
 
 /** Options of all verbs. The help text and the completion are derived from these tables. */
 export const commonOptions = {
@@ -89,11 +89,9 @@ export function parseLimitsArguments(
   const [verb, ...operands] = positionals
   if (!isVerb(verb)) return { faults: [toVerbFault(verb, Object.keys(limitsVerbs))] }
   const faults: string[] = []
-  const token = (values['debug-token'] ?? env[debugTokenVariable])?.trim() || undefined
-  if (token !== undefined && !isHeaderText(token)) {
-    faults.push('The debug token contains a space, a line break or another invalid character.')
-  }
-  const url = values['debug-url'] === undefined ? undefined : parseUrl(values['debug-url'], faults)
+  const token = readDebugToken(values['debug-token'], env, faults)
+  const { 'debug-url': given } = values
+  const url = given === undefined ? undefined : parseBaseUrl('--debug-url', given, faults)
   const common = { place: { url, token, data: values.data }, isJson: values.json }
   if (verb === 'top') {
     const by = parseOrder(values.by ?? 'limited', faults)
@@ -143,15 +141,4 @@ function parseTarget(operands: readonly string[], faults: string[]): CounterTarg
     return { key: text.slice(0, at), value: text.slice(at + 1) }
   })
   return { domain: domain ?? '', entries }
-}
-
-function parseUrl(text: string, faults: string[]): string {
-  const url = URL.parse(text)
-  const isHttp = url !== null && /^https?:$/.test(url.protocol)
-  if (!isHttp || url.username !== '' || url.password !== '' || url.search !== '') {
-    // The value may contain a password, so the message does not repeat it.
-    faults.push('--debug-url must be a URL such as http://localhost:6070, without a password.')
-    return ''
-  }
-  return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
 }

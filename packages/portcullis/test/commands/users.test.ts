@@ -213,6 +213,8 @@ test('a server that does not respond, or is not an auth server, is reported', as
   assert.match((await runAgainst(t, 500, '{"msg":"Broken"}')).stderr, /status 500: Broken\n$/)
   const secret = { PORTCULLIS_AUTH_URL: 'http://ada:hunter2@x', PORTCULLIS_AUTH_KEY: 'key' }
   const refused = await runUsers(['find'], secret)
-  assert.match(refused.stderr, /^The URL of the auth server must be such as/)
+  assert.match(refused.stderr, /^PORTCULLIS_AUTH_URL must not contain a user name or password\.$/m)
   assert.ok(!refused.stderr.includes('hunter2'))
+  const keyless = await runUsers(['find'], { PORTCULLIS_AUTH_URL: secret.PORTCULLIS_AUTH_URL })
+  assert.equal(keyless.stderr, refused.stderr)
 })

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parseEnv } from 'node:util'
 import { provideOrSkip } from '@portcullis/test-servers'
-import { keyVariable, parseConsoleArguments } from '../../src/commands/console-arguments.ts'
+import { parseConsoleArguments } from '../../src/commands/console-arguments.ts'
+import { keyVariable } from '../../src/commands/server-arguments.ts'
 import {
   composeFolder,
   readComposeFile,

@@ -2,8 +2,8 @@ import { toReason } from '@portcullis/service-kit/reason'
 import { toKeyHeaders } from '../../console/health/index.ts'
 import { UpRefusal } from '../../up/errors.ts'
 import { findRunningAuth } from '../../up/running-auth.ts'
-import { keyVariable } from '../console-arguments.ts'
 import { findDataFolder } from '../find-data-folder.ts'
+import { checkHeaderText, keyVariable, parseBaseUrl } from '../server-arguments.ts'
 
 /** The command cannot continue; the message says what to do. */
 export class UsersFailure extends Error {
@@ -48,31 +48,21 @@ interface Target {
 }
 
 function findTarget({ authUrl, data, env }: TargetOptions): Target {
-  const url = authUrl ?? (data === undefined ? env[urlVariable]?.trim() : undefined)
-  if (!url) return findRunning(data)
+  const text = authUrl ?? (data === undefined ? env[urlVariable]?.trim() : undefined)
+  if (!text) return findRunning(data)
+  const faults: string[] = []
+  const name = authUrl === undefined ? urlVariable : '--auth-url'
+  const url = parseBaseUrl(name, text, faults) ?? ''
   const key = env[keyVariable]?.trim()
+  if (key) checkHeaderText(keyVariable, key, faults)
+  const [fault] = faults
+  if (fault !== undefined) throw new UsersFailure(fault)
   if (!key) {
     throw new UsersFailure(
       `${url} needs a service key. Set ${keyVariable}, for example to the output of portcullis token.`,
     )
   }
-  if (!/^[\x21-\x7e]+$/.test(key)) {
-    // Checked here because the error message of `fetch` would contain the key.
-    throw new UsersFailure(
-      `${keyVariable} contains a space, a line break or another invalid character.`,
-    )
-  }
-  return { url: parseUrl(url).replace(/\/+$/, ''), key: async () => key }
-}
-
-function parseUrl(text: string): string {
-  const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new UsersFailure(
-      'The URL of the auth server must be such as http://localhost:8081, without a user name or password.',
-    )
-  }
-  return `${url.origin}${url.pathname}`
+  return { url, key: async () => key }
 }
 
 const noServer = `No auth server found. Run this command in the folder where you started portcullis up, or below it,

@@ -6,7 +6,7 @@ import {
 } from '@portcullis/service-kit/argument-faults'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
-import { keyVariable } from '../console-arguments.ts'
+import { keyVariable } from '../server-arguments.ts'
 import { UsersFailure, urlVariable } from './admin-client.ts'
 import { type UsersInput, type UsersOption, type UsersVerb, usersVerbs } from './verbs.ts'
 
