@@ -16,8 +16,19 @@ const pageStyles: Plugin = {
   },
 }
 
+type Texts = ReadonlyMap<string, string>
+let running: Promise<Texts> | undefined
+
 /** Bundles the files of the console's page from their sources. @returns their texts by file name. */
-export async function bundleWeb(): Promise<ReadonlyMap<string, string>> {
+export function bundleWeb(): Promise<Texts> {
+  // Shared by calls at the same time: the end of one would stop the esbuild process of the other.
+  running ??= bundle().finally(() => {
+    running = undefined
+  })
+  return running
+}
+
+async function bundle(): Promise<Texts> {
   const { outputFiles } = await build({
     entryPoints: {
       app: join(web, 'main.tsx'),

@@ -6,6 +6,11 @@ export function formatNumber(value: number): string {
   return Math.abs(value) < 100 ? precise.format(value) : whole.format(value)
 }
 
+/** Such as `1 user` or `1,234 users`. */
+export function formatCountOf(count: number, singular: string, plural = `${singular}s`): string {
+  return `${whole.format(count)} ${count === 1 ? singular : plural}`
+}
+
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const longestCount = 10_000
 

@@ -7,7 +7,7 @@ const mostBytes = 150 * 1000
 
 const texts = new Map<string, string>()
 
-/** Not at the top level, where the bundler would run at the same time as that of another file in the same process. */
+/** Not at the top level, where nothing keeps the process alive until the bundler has ended. */
 async function bundleOnce(): Promise<void> {
   if (texts.size > 0) return
   for (const [name, text] of await bundleWeb()) texts.set(name, text)

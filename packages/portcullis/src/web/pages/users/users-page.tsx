@@ -7,7 +7,7 @@ import { Button } from '../../components/button.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Empty } from '../../components/states.tsx'
 import { showFailure } from '../../components/toasts.tsx'
-import { formatNumber } from '../../format.ts'
+import { formatCountOf } from '../../format.ts'
 import { noteStepDone, useSession } from '../../session.ts'
 import { BulkBar } from './bulk/bulk-bar.tsx'
 import { CreateUserDialog, InviteUserDialog } from './dialogs/new-user-dialogs.tsx'
@@ -133,7 +133,7 @@ function Users(): JSX.Element {
 
 function toSummary(total: number | undefined, { text, filters }: Search): string {
   if (total === undefined) return 'All user accounts.'
-  const users = `${formatNumber(total)} ${total === 1 ? 'user' : 'users'}`
+  const users = formatCountOf(total, 'user')
   const count = Object.keys(filters).length
   const filtered = count === 0 ? '' : count === 1 ? 'one filter' : `${count} filters`
   const searched = text === '' ? '' : `“${text}”`

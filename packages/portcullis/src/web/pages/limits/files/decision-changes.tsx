@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import type { DraftReview } from '../../../../console/routes/limits.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Notice } from '../../../components/states.tsx'
+import { formatCountOf } from '../../../format.ts'
 
 type Comparison = NonNullable<DraftReview['comparison']>
 type Change = Comparison['changes'][number]
@@ -78,19 +79,15 @@ function Decision({ decision }: { readonly decision: Change['before'] }): JSX.El
 
 function toTitle({ changed }: Comparison): string {
   if (changed === 0) return 'No request would be decided differently.'
-  return `${toRequests(changed)} would be decided differently.`
+  return `${formatCountOf(changed, 'request')} would be decided differently.`
 }
 
 function toSummary(comparison: Comparison): string {
   const { requests, refusedBefore, refusedAfter, firstMs = 0, lastMs = 0 } = comparison
   return (
-    `Of the latest ${toRequests(requests)} (${toTime(firstMs)} to ${toTime(lastMs)}), the rules on disk refuse ` +
+    `Of the latest ${formatCountOf(requests, 'request')} (${toTime(firstMs)} to ${toTime(lastMs)}), the rules on disk refuse ` +
     `${formatCount(refusedBefore)} and this draft refuses ${formatCount(refusedAfter)}.`
   )
-}
-
-function toRequests(count: number): string {
-  return `${formatCount(count)} request${count === 1 ? '' : 's'}`
 }
 
 function formatCount(count: number): string {

@@ -8,6 +8,7 @@ import { Card } from '../../../components/card.tsx'
 import { CodeEditor, type Jump, type Marker } from '../../../components/editor/code-editor.tsx'
 import { Failure, Loading, Notice } from '../../../components/states.tsx'
 import { showFailure } from '../../../components/toasts.tsx'
+import { formatCountOf } from '../../../format.ts'
 import { noteStepDone } from '../../../session.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { DeleteFileDialog } from './file-dialogs.tsx'
@@ -172,15 +173,15 @@ function State({ file }: { readonly file: EditedFile }): JSX.Element {
     <span class="row tight" role="status">
       {file.isChanged && <Badge>Unsaved</Badge>}
       {!file.isChecked && <Badge>Checking…</Badge>}
-      {file.isChecked && faults > 0 && <Badge tone="danger">{toCount(faults, 'error')}</Badge>}
-      {file.isChecked && warnings > 0 && <Badge tone="warn">{toCount(warnings, 'warning')}</Badge>}
+      {file.isChecked && faults > 0 && (
+        <Badge tone="danger">{formatCountOf(faults, 'error')}</Badge>
+      )}
+      {file.isChecked && warnings > 0 && (
+        <Badge tone="warn">{formatCountOf(warnings, 'warning')}</Badge>
+      )}
       {file.isChecked && faults + warnings === 0 && <Badge tone="ok">No errors</Badge>}
     </span>
   )
-}
-
-function toCount(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 const loadTones = { loaded: 'ok', refused: 'danger', unseen: 'warn', stored: 'ok' } as const

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact'
 import type { PolicyTestRun, TestFileReport } from '../../../../console/routes/limits.ts'
 import { Icon } from '../../../components/icons.tsx'
 import { Notice } from '../../../components/states.tsx'
+import { formatCountOf } from '../../../format.ts'
 import { toEditorHref } from '../place.ts'
 
 /** The results of policy tests, one file after the other. */
@@ -50,8 +51,8 @@ function Section({ children }: { readonly children: ComponentChildren }): JSX.El
 }
 
 function toSummary(total: number, failed: number, broken: number): string {
-  const tests = `${total} test${total === 1 ? '' : 's'}`
-  const errors = broken === 0 ? '' : ` ${broken} file${broken === 1 ? '' : 's'} could not be run.`
+  const tests = formatCountOf(total, 'test')
+  const errors = broken === 0 ? '' : ` ${formatCountOf(broken, 'file')} could not be run.`
   return failed === 0 ? `${tests} passed.${errors}` : `${failed} of ${tests} failed.${errors}`
 }
 
@@ -73,7 +74,7 @@ function FileResults({ file }: { readonly file: TestFileReport }): JSX.Element {
           <div>
             <span class="hidden">{failure === undefined ? 'Passed: ' : 'Failed: '}</span>
             <a href={toEditorHref(name, failure?.mismatches[0]?.line ?? line)}>{test}</a>{' '}
-            <span class="muted small">{`${requests} request${requests === 1 ? '' : 's'}`}</span>
+            <span class="muted small">{formatCountOf(requests, 'request')}</span>
             {failure !== undefined && (
               <>
                 {failure.mismatches.map(({ line: at, message }) => (

@@ -5,7 +5,7 @@ import { Button } from '../../../components/button.tsx'
 import { Dialog } from '../../../components/dialog.tsx'
 import { Notice } from '../../../components/states.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
-import { formatNumber } from '../../../format.ts'
+import { formatCountOf, formatNumber } from '../../../format.ts'
 import { toUserName } from '../user-facts.tsx'
 import type { BulkAction } from './bulk-actions.tsx'
 import { type Progress, runAll } from './run-all.ts'
@@ -38,10 +38,11 @@ export function BulkDialog({ action, users, onFinished, onClose }: BulkDialogPro
     const { done, failures, skipped } = result
     onFinished([...failures.map(({ item }) => item), ...skipped])
     if (failures.length > 0 || skipped.length > 0) return
-    showSuccess(`${toCount(done)} ${done === 1 ? 'was' : 'were'} ${action.done}.`)
+    showSuccess(`${formatCountOf(done, 'user was', 'users were')} ${action.done}.`)
     onClose()
   }
-  const title = isRunning || progress ? action.verb : action.question(toCount(chosen.length))
+  const title =
+    isRunning || progress ? action.verb : action.question(formatCountOf(chosen.length, 'user'))
   return (
     <Dialog title={title} onClose={onClose}>
       {progress === undefined && !isRunning ? (
@@ -98,7 +99,7 @@ function Running({ progress, total, done }: RunningProps): JSX.Element {
     <>
       <progress aria-label="Progress" max={total} value={tried} />
       <p role="status">
-        {formatNumber(succeeded)} of {toCount(total)} {done}.
+        {formatNumber(succeeded)} of {formatCountOf(total, 'user')} {done}.
         {failures.length > 0 && ` ${formatNumber(failures.length)} failed.`}
         {skipped.length > 0 && ` ${formatNumber(skipped.length)} not tried.`}
       </p>
@@ -115,8 +116,4 @@ function Running({ progress, total, done }: RunningProps): JSX.Element {
       )}
     </>
   )
-}
-
-function toCount(count: number): string {
-  return count === 1 ? '1 user' : `${formatNumber(count)} users`
 }

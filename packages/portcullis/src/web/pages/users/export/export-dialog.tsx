@@ -5,7 +5,7 @@ import { Button } from '../../../components/button.tsx'
 import { Dialog } from '../../../components/dialog.tsx'
 import { Notice } from '../../../components/states.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
-import { formatNumber } from '../../../format.ts'
+import { formatCountOf, formatNumber } from '../../../format.ts'
 import { isFiltered, type Search } from '../search.ts'
 import { exportUsers, saveFile } from './export-users.ts'
 import { type ExportFormatName, exportFormats } from './formats.ts'
@@ -40,7 +40,7 @@ export function ExportDialog({ search, total, onClose }: ExportDialogProps): JSX
       })
       const day = new Date().toISOString().slice(0, 10)
       saveFile(`users-${day}.${format.extension}`, content)
-      showSuccess(`${formatNumber(written)} ${written === 1 ? 'user was' : 'users were'} exported.`)
+      showSuccess(`${formatCountOf(written, 'user was', 'users were')} exported.`)
       onClose()
     } catch (reason) {
       if (!controller.signal.aborted) setError(reason)
