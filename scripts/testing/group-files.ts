@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { root, type TestFile } from './test-files.ts'
 
 /** Enough to amortize loading a server, and few enough to keep all cores busy until the end. */
-const filesPerProcess = 16
+const filesPerProcess = 24
 
 /**
  * Groups files of one package that need the same servers, so that they share a process: loading a server takes

@@ -1,5 +1,5 @@
 /**
- * @legs main, graphql-16, node-22
+ * @legs main, oldest
  */
 import assert from 'node:assert/strict'
 import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http'

@@ -1,5 +1,5 @@
 import type { RefObject } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 
 export interface Shortcut {
   /**
@@ -21,7 +21,8 @@ const registered = new Set<{ readonly current: Shortcut | undefined }>()
 export function useShortcut(shortcut: Shortcut | undefined): void {
   const latest = useRef(shortcut)
   latest.current = shortcut
-  useEffect(() => {
+  // A layout effect runs before the component is visible: whoever sees it can use its keys.
+  useLayoutEffect(() => {
     registered.add(latest)
     return () => {
       registered.delete(latest)

@@ -31,8 +31,16 @@ const user = 'postgres'
 const password = 'portcullis'
 const database = 'postgres'
 
-/** Nothing has to survive a crash, so nothing waits for the disk. */
-const quickSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+/**
+ * Nothing has to survive a crash, so nothing waits for the disk. Tables of tests are small, so compiling a
+ * statement takes longer than running it.
+ */
+const quickSettings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  jit: 'off',
+}
 
 /** A PostgreSQL server with a new, empty database and a superuser with password login. */
 export function openPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {

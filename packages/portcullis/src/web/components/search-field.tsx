@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 import { useSearchShortcut } from '../shortcuts.ts'
 import { Icon } from './icons.tsx'
 
@@ -21,7 +21,8 @@ export function SearchField({ text, label, placeholder, ...props }: SearchFieldP
   // Navigation can change the search too. A layout effect runs at once; a later update could overwrite what the
   // user is typing.
   useLayoutEffect(() => setTyped(text), [text])
-  useEffect(() => {
+  // Also a layout effect: the cleanup of others runs after the next paint, and the timer could end before.
+  useLayoutEffect(() => {
     const wanted = typed.trim()
     if (wanted === text) return
     const timer = setTimeout(() => props.onSearch(wanted), props.pauseMs)

@@ -229,6 +229,31 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test(
+    'a response that arrives after the user left does not bring the user back',
+    async () => {
+      const listing = await startOver(page, call)
+      await createSender(listing.smtpAddress).sendMail(toMail('Old'))
+      await page.locator('.mail').waitFor()
+      // The notice of an earlier deletion.
+      const notice = page.getByText('Message deleted.')
+      await notice.waitFor({ state: 'detached' })
+      const isDeletion = /\/api\/mailbox\/messages\/[^/]+$/
+      const left = Promise.withResolvers<void>()
+      await page.route(isDeletion, async (route) => {
+        if (route.request().method() === 'DELETE') await left.promise
+        await route.continue()
+      })
+      await page.locator('.mail').getByRole('button', { name: 'Delete' }).click()
+      await page.getByRole('navigation').getByRole('link', { name: 'Users' }).click()
+      await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
+      left.resolve()
+      await notice.waitFor()
+      assert.equal(await page.evaluate(() => location.pathname), '/users')
+      await page.unroute(isDeletion)
+    },
+  )
+
+  await t.test(
     'only a long list scrolls, not the page, and the unread count overlaps nothing in a narrow window',
     async () => {
       const listing = await startOver(page, call)

@@ -1,4 +1,4 @@
-import { useLocation } from 'preact-iso'
+import { usePageLocation } from '../../use-page-location.ts'
 
 /** The filters of the auth server, which are also parameters of the page's URL. */
 const forwarded = [
@@ -26,7 +26,7 @@ export interface EventPlace {
 }
 
 export function useEventsAddress(): EventsAddress {
-  const { query, route } = useLocation()
+  const { query, route } = usePageLocation()
   const values: AddressChanges = query
   const toHref = (changes: AddressChanges, from = query) => {
     const entries = Object.entries({ ...from, ...changes }).filter(([, value]) => value !== '')

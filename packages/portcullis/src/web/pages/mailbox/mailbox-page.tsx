@@ -1,6 +1,5 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
 import type { MailboxListing } from '../../../console/routes/mailbox.ts'
 import { useActions } from '../../actions.ts'
 import { callApi } from '../../api.ts'
@@ -13,6 +12,7 @@ import { Empty, Failure, Loading } from '../../components/states.tsx'
 import { showFailure, showSuccess } from '../../components/toasts.tsx'
 import { useSession } from '../../session.ts'
 import { useLoaded } from '../../use-loaded.ts'
+import { usePageLocation } from '../../use-page-location.ts'
 import { useMailboxUpdate } from './mailbox-count.tsx'
 import { MessageList } from './message-list.tsx'
 import { MessageReader, toMessagePath } from './message-reader.tsx'
@@ -197,7 +197,7 @@ export interface MailboxAddress {
 }
 
 export function useMailboxAddress(): MailboxAddress {
-  const { query, route } = useLocation()
+  const { query, route } = usePageLocation()
   return {
     search: query['q'] ?? '',
     messageId: query['id'],

@@ -1,6 +1,6 @@
-import { useLocation } from 'preact-iso'
 import type { RangeName } from '../../../console/routes/overview.ts'
 import type { TimeSpan } from '../../components/line-chart.tsx'
+import { usePageLocation } from '../../use-page-location.ts'
 import { rangeTitles } from './figures.tsx'
 
 export interface ZoomProps {
@@ -20,7 +20,7 @@ const names = Object.keys(rangeTitles) as readonly RangeName[]
 const storageKey = 'portcullis-range'
 
 export function useOverviewAddress(): OverviewAddress {
-  const { query, route } = useLocation()
+  const { query, route } = usePageLocation()
   const range = findRange(query['range']) ?? findRange(localStorage.getItem(storageKey)) ?? '15m'
   return {
     range,

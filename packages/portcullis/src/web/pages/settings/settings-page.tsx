@@ -1,9 +1,9 @@
 import type { JSX } from 'preact'
-import { useLocation } from 'preact-iso'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Empty } from '../../components/states.tsx'
 import { type Tab, Tabs } from '../../components/tabs.tsx'
 import { useSession } from '../../session.ts'
+import { usePageLocation } from '../../use-page-location.ts'
 import { ProvidersView } from './providers-view.tsx'
 import { SettingsView } from './settings-view.tsx'
 import { TemplatesView } from './templates/templates-view.tsx'
@@ -19,7 +19,7 @@ const tabs: readonly Tab<ViewName>[] = [
 ]
 
 export function Page(): JSX.Element {
-  const { query, route } = useLocation()
+  const { query, route } = usePageLocation()
   const shown = tabs.find(({ name }) => name === query['tab'])?.name ?? 'auth'
   return (
     <>

@@ -1,4 +1,4 @@
-import { useLocation } from 'preact-iso'
+import { usePageLocation } from '../../use-page-location.ts'
 import { type FilterName, filterNames, parseSort, type Search } from './search.ts'
 
 /** The state in the page's URL. */
@@ -21,7 +21,7 @@ export const withoutFilters: AddressChanges = Object.fromEntries(
 )
 
 export function useUsersAddress(): UsersAddress {
-  const { query, route } = useLocation()
+  const { query, route } = usePageLocation()
   const toHref = (changes: AddressChanges) => {
     const entries = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== '')
     return entries.length === 0 ? '/users' : `/users?${new URLSearchParams(entries)}`

@@ -1,6 +1,5 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import { useLocation } from 'preact-iso'
 import type { ListedFile, LoadReport } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
@@ -8,6 +7,7 @@ import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
+import { usePageLocation } from '../../../use-page-location.ts'
 import { toEditorHref } from '../place.ts'
 import { NewFileDialog } from './file-dialogs.tsx'
 import { RuleEditor } from './rule-editor.tsx'
@@ -16,7 +16,7 @@ import { RuleEditor } from './rule-editor.tsx'
 export function FilesView(): JSX.Element {
   const files = useLoaded((signal) => callApi<ListedFile[]>('/api/limits/files', { signal }), [])
   const [isCreating, setCreating] = useState(false)
-  const { query, route } = useLocation()
+  const { query, route } = usePageLocation()
   if (files.state === 'loading') return <Loading>Loading rule files…</Loading>
   if (files.state === 'failed') return <Failure error={files.error} onRetry={files.reload} />
 
