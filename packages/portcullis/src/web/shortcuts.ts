@@ -21,7 +21,7 @@ const registered = new Set<{ readonly current: Shortcut | undefined }>()
 export function useShortcut(shortcut: Shortcut | undefined): void {
   const latest = useRef(shortcut)
   latest.current = shortcut
-  // A layout effect runs before the component is visible: whoever sees it can use its keys.
+  // A layout effect runs before the component is visible, so a user who sees it can use its keys.
   useLayoutEffect(() => {
     registered.add(latest)
     return () => {
