@@ -114,7 +114,13 @@ export async function ensureInstalled(folder, { log = (line) => console.error(li
     log(`Installing dependencies${whose} (npm ci), because ${reason}…`)
     const start = performance.now()
     await runNpmCi(folder)
-    const problem = findReasonToInstall(folder)
+    const gap = findReasonToInstall(folder)
+    if (gap) {
+      // npm leaves out an optional package whose download failed, and the pinned Node is one.
+      log(`Installing dependencies${whose} again, because ${gap}…`)
+      await runNpmCi(folder)
+    }
+    const problem = gap && findReasonToInstall(folder)
     if (problem) {
       throw new InstallError(
         `npm ci succeeded, but ${problem}. If npm is set to leave out optional packages ` +
