@@ -113,7 +113,7 @@ test('Configuration: tokens', async (t) => {
 })
 
 test('Configuration: tokens and database with default settings', async (t) => {
-  const server = await openFlowServer(t)
+  const server = await openFlowServer(t, {}, { applicationName: 'default settings' })
   if (!server) return
   const { url, post } = server
 

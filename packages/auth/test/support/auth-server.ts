@@ -52,6 +52,11 @@ export interface AuthServerOptions {
   readonly clock?: FrozenClock
   /** The services that check CAPTCHA tokens and leaked passwords. */
   readonly checkers?: AppSettings['checkers']
+  /**
+   * The server shares the connections of PostgreSQL with the servers of the same name; a name of its own gives it
+   * as many as a server that runs alone has.
+   */
+  readonly applicationName?: string
 }
 
 /**
@@ -59,8 +64,9 @@ export interface AuthServerOptions {
  */
 export async function openAuthServer(
   t: TestContext,
-  { env = {}, database, through, clock = createFrozenClock(), checkers }: AuthServerOptions = {},
+  options: AuthServerOptions = {},
 ): Promise<AuthServer | undefined> {
+  const { env = {}, database, through, clock = createFrozenClock(), checkers } = options
   const postgres: Pick<PostgresServer, 'url'> | undefined =
     database ?? (await openSharedPostgres(t))
   if (!postgres) return undefined
@@ -92,7 +98,7 @@ export async function openAuthServer(
   const { url } = await openApp({
     config: withStandIns(config, env),
     version: '0.0.0-test',
-    databaseUrl: through ?? postgres.url,
+    databaseUrl: through ?? withName(postgres.url, options.applicationName),
     log: createLog({ level: 'debug', format: 'text', write: (line) => log.push(line) }),
     lifecycle,
     now: () => clock.now(),
@@ -119,6 +125,13 @@ export async function openAuthServer(
       return taken
     },
   }
+}
+
+function withName(databaseUrl: string, applicationName: string | undefined): string {
+  if (applicationName === undefined) return databaseUrl
+  const url = new URL(databaseUrl)
+  url.searchParams.set('application_name', applicationName)
+  return url.href
 }
 
 /** Apple and Google have no URL setting, so tests replace their URLs in the configuration. */

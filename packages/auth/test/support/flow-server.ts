@@ -64,7 +64,7 @@ const environment = {
 export async function openFlowServer(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},
-  options: Pick<AuthServerOptions, 'checkers'> = {},
+  options: Pick<AuthServerOptions, 'checkers' | 'applicationName'> = {},
 ): Promise<FlowServer | undefined> {
   const server = await openAuthServer(t, { ...options, env: { ...environment, ...env } })
   if (!server) return undefined
