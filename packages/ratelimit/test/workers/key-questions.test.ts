@@ -81,14 +81,14 @@ test('one worker reads a counter, and all of them reset it', async () => {
   assert.deepEqual(asked, [1, 2])
 })
 
-test('a reset fails if a worker ends before it answers, because its cache is unknown', async () => {
+test('a reset fails if a worker exits before it responds, because its cache is unknown', async () => {
   const access = serving({ reset: async () => ({ hits: 0 }) as CounterState })
   const { keys, workers } = openKeys([access, 'hangs'])
   const resetting = keys.reset(target)
   const [, second] = workers
   assert.ok(second)
   keys.close(second)
-  await assert.rejects(resetting, /^KeyError: Worker 2 has ended\. Try again\.$/)
+  await assert.rejects(resetting, /^KeyError: Worker 2 has exited\. Try again\.$/)
 })
 
 test('errors keep their status, and a missing worker is reported', async () => {
