@@ -33,7 +33,7 @@ export async function showTopKeys(page: Page, { consoleUrl, baseUrls }: TestWorl
     await requestDecision(baseUrls.ratelimit, 'graphql', entries, 400 - 90 * index)
   }
   await page.goto(`${consoleUrl}/limits?view=keys`)
-  await page.getByRole('tab', { name: 'Most hits' }).click()
+  await page.getByRole('tab', { name: 'All hits' }).click()
   await page.getByRole('button', { name: 'graphql user=ada' }).click()
   await page.getByRole('button', { name: 'Reset counter' }).waitFor()
 }

@@ -79,9 +79,9 @@ export const testKeyboard: RunSuite = async (t, { browser, world }) => {
     assert.equal(await page.getByRole('dialog').count(), 0)
   })
 
-  await t.test('shortcuts of single keys can be turned off', async () => {
+  await t.test('single-key shortcuts can be turned off', async () => {
     await page.keyboard.press('?')
-    const choice = help.getByRole('checkbox', { name: 'Use shortcuts of single keys' })
+    const choice = help.getByRole('checkbox', { name: 'Use single-key shortcuts' })
     await choice.uncheck()
     await page.keyboard.press('Escape')
     await help.waitFor({ state: 'detached' })
