@@ -26,7 +26,7 @@ export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld
   await page.evaluate(() => scrollTo(0, 0))
 }
 
-/** Shows the keys that were limited most, and the counter of one of them. */
+/** Shows the keys with the most hits over their limit, and the counter of one of them. */
 export async function showTopKeys(page: Page, { consoleUrl, baseUrls }: TestWorld): Promise<void> {
   for (const [index, user] of ['ada', 'grace', 'linus', 'margaret'].entries()) {
     const entries = [{ key: 'user', value: user }]

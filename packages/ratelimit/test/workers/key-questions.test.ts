@@ -24,7 +24,7 @@ function toTop(hits: number): TopKeys {
   return { sinceMs: 1, isEstimate: false, floor: 0, keys: [key] }
 }
 
-/** Workers that answer with these, or hang if there is none. */
+/** Workers that respond with these values; a worker without a value hangs. */
 function openKeys(accesses: readonly (KeyAccess | 'hangs')[]) {
   const asked: number[] = []
   const workers = accesses.map((access, index) => ({

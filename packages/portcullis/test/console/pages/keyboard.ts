@@ -118,7 +118,7 @@ async function pressUnhandled(page: Page, init: Press): Promise<void> {
   assert.ok(isLeft, JSON.stringify(init))
 }
 
-/** Makes the mailbox contain a message: an empty one has neither a search nor actions. */
+/** Adds a message to the mailbox, because an empty one has neither a search nor actions. */
 export async function receiveMessage(authUrl: string, email: string): Promise<void> {
   const answer = await fetch(`${authUrl}/otp`, {
     method: 'POST',

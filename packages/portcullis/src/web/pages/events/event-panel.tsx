@@ -90,7 +90,7 @@ function Details({ event }: { readonly event: AuditEvent }): JSX.Element {
               <>
                 <span class="mono">{entry.ip_address}</span>
                 <a class="small" href={`/events?address=${encodeURIComponent(entry.ip_address)}`}>
-                  All events from this address
+                  All events from this IP address
                 </a>
               </>
             )}
