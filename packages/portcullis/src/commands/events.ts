@@ -146,7 +146,7 @@ async function collect(
   for (let reads = 1; page.next !== null && events.length < wanted; reads += 1) {
     if (reads === mostReads) {
       io.stderr.write(
-        'The log has too many entries, so older events were not searched. Choose a later --since.\n',
+        'The log has too many entries, so the oldest ones were not searched. Searches with --user, --address or --action read fewer entries.\n',
       )
       break
     }
