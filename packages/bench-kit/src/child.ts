@@ -68,7 +68,7 @@ async function nextMessage<Answer>(
       return message as Answer
     }),
     once(child, 'exit', { signal }).then(([code]): never => {
-      throw new Error(`The process "${name}" ended with code ${code}; its output is above.`)
+      throw new Error(`The process "${name}" exited with code ${code}; its output is above.`)
     }),
   ]
   if (replyTimeoutSeconds !== undefined) {

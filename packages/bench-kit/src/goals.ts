@@ -5,14 +5,14 @@ export type Direction = 'at least' | 'at most'
 /** A performance goal and the measured value. */
 export interface Goal {
   readonly text: string
-  /** Default: at least. */
+  /** Default: `at least`. */
   readonly direction?: Direction
   readonly wanted: number
   /** Undefined or NaN if it was not measured. */
   readonly reached: number | undefined
 }
 
-/** The same as a table row. */
+/** A goal written as one row of a list. */
 export type GoalRow = readonly [
   text: string,
   direction: Direction,

@@ -82,7 +82,7 @@ export async function startServerProcess<Readiness>(
     }
     await Promise.race([wait(50), exit])
   }
-  const why = hasEnded() ? 'ended before it was ready' : `was not ready in time (${lastFault})`
+  const why = hasEnded() ? 'exited before it was ready' : `was not ready in time (${lastFault})`
   await stop()
   const command = [program.file, ...program.args].join(' ')
   throw new Error(`${command} ${why}. The end of its log:\n${tailOf(logFile)}`)

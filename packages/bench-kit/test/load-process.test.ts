@@ -20,7 +20,7 @@ test('a job is run between two measurements of the CPU time, and closed', async 
 test('failures, the exit and the silence of a child are errors in the parent', async () => {
   using load = startChild(module)
   await assert.rejects(load.request({ text: 'refuse' }), /^Error: connection refused$/)
-  await assert.rejects(load.request({ text: 'end' }), /echo-load\.ts" ended with code 3/)
+  await assert.rejects(load.request({ text: 'end' }), /echo-load\.ts" exited with code 3/)
   using impatient = startChild(module, { replyTimeoutSeconds: 0.2 })
   await assert.rejects(
     impatient.request({ text: 'silence' }),

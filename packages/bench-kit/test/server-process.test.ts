@@ -42,7 +42,7 @@ test('a server that does not start is reported with the end of its log', async (
   const ends = await prepare(t, toNodeProgram('-e', 'console.log("no room"); process.exit(3)'))
   await assert.rejects(
     startServerProcess(ends),
-    /-e .* ended before it was ready\. [\s\S]*no room$/,
+    /-e .* exited before it was ready\. [\s\S]*no room$/,
   )
   const deaf = await prepare(t, toNodeProgram('-e', 'setTimeout(() => {}, 60_000)'))
   await assert.rejects(

@@ -21,7 +21,7 @@ let running: Promise<Texts> | undefined
 
 /** Bundles the files of the console's page from their sources. @returns their texts by file name. */
 export function bundleWeb(): Promise<Texts> {
-  // Shared by calls at the same time: the end of one would stop the esbuild process of the other.
+  // Concurrent calls share one run, because the end of one would stop the esbuild process of the other.
   running ??= bundle().finally(() => {
     running = undefined
   })

@@ -26,14 +26,14 @@ export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld
   await page.evaluate(() => scrollTo(0, 0))
 }
 
-/** Shows the keys that were limited most, and the counter of one of them. */
+/** Shows the keys with the most hits over their limit, and the counter of one of them. */
 export async function showTopKeys(page: Page, { consoleUrl, baseUrls }: TestWorld): Promise<void> {
   for (const [index, user] of ['ada', 'grace', 'linus', 'margaret'].entries()) {
     const entries = [{ key: 'user', value: user }]
     await requestDecision(baseUrls.ratelimit, 'graphql', entries, 400 - 90 * index)
   }
   await page.goto(`${consoleUrl}/limits?view=keys`)
-  await page.getByRole('tab', { name: 'Most hits' }).click()
+  await page.getByRole('tab', { name: 'All hits' }).click()
   await page.getByRole('button', { name: 'graphql user=ada' }).click()
   await page.getByRole('button', { name: 'Reset counter' }).waitFor()
 }

@@ -72,7 +72,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'users-none': showNoUsers,
   'users-filters': showFilteredUsers,
   'users-selected': showSelectedUsers,
-  'users-view': showDialog(prepareUsers, 'View…'),
+  'users-view': showDialog(prepareUsers, 'View options…'),
   'users-export': showDialog(prepareUsers, 'Export…'),
   'users-bulk-ban': showDialog(showSelectedUsers, 'Ban…'),
   'users-send': showDialog(prepareOneUser, 'Send email…'),

@@ -26,7 +26,7 @@ function createFailure(number: number, count = 1) {
   }
 }
 
-test('arguments become the search of the auth server', () => {
+test('arguments become the query for the auth server', () => {
   const now = Date.UTC(2026, 2, 4, 12)
   const parse = (...args: string[]) => parseTailArguments(['tail', ...args], {}, now)
   const searchOf = (...args: string[]) => {
@@ -55,11 +55,11 @@ test('arguments become the search of the auth server', () => {
   ])
   assert.deepEqual(searchOf('--nope'), ['Unknown option --nope.'])
   assert.deepEqual(searchOf('--user'), ['--user needs a value.'])
-  assert.deepEqual(searchOf('ada'), ['Unexpected argument "ada".'])
+  assert.deepEqual(searchOf('ada'), ['Unexpected argument "ada": tail takes only options.'])
   assert.deepEqual(searchOf('--auth-key', 'x'), ['--auth-key needs --auth-url.'])
   assert.deepEqual(searchOf('--auth-url', 'localhost'), [
     '--auth-url must be a URL such as http://localhost:8081, not "localhost".',
-    '--auth-url needs a service key of that server, in PORTCULLIS_AUTH_KEY or --auth-key.',
+    '--auth-url needs a service key of that server: set PORTCULLIS_AUTH_KEY, or pass --auth-key.',
   ])
   const other = parseTailArguments(['tail', '--auth-url', 'http://a.example/auth/'], {
     PORTCULLIS_AUTH_KEY: 'key\n',

@@ -39,7 +39,7 @@ test('limits top, inspect and reset find a running up', async (t) => {
   await call('bob', 5)
   const data = ['--data', world.folder]
 
-  await t.test('top', async () => {
+  await t.test('top lists the keys with the most hits', async () => {
     const { code, out } = await run('top', '--json', ...data)
     const top: TopKeys = JSON.parse(out)
     assert.deepEqual(
@@ -48,10 +48,10 @@ test('limits top, inspect and reset find a running up', async (t) => {
     )
     const text = (await run('top', '--by', 'calls', '--count', '2', ...data)).out
     assert.match(text, /^OVER {2}HITS {2}LIMIT {6}KEY\n {3}7 {4}10 {2}3 per day {2}shop user=ada\n/)
-    assert.match(text, /\n\nHits of the last \d+ s: exact\.\n$/)
+    assert.match(text, /\n\nHits of the last \d+ s\. The numbers are exact\.\n$/)
   })
 
-  await t.test('inspect and reset', async () => {
+  await t.test('inspect shows a counter, and reset sets it to 0', async () => {
     const before = await run('inspect', 'shop', 'user=ada', ...data)
     assert.match(
       before.out,
@@ -93,8 +93,11 @@ test('limits reports a missing service and invalid arguments', async (t) => {
     [['top', 'shop'], /^Unexpected argument "shop": top takes only options\./],
     [['top', '--by', 'name'], /^--by must be limited or calls, not "name"\./],
     [['top', '--count', '0'], /^--count must be a number from 1 to 1000, not "0"\./],
-    [['inspect'], /^The domain is missing\./],
-    [['inspect', 'shop'], /^The entries of the descriptor are missing: KEY=VALUE\./],
+    [['inspect'], /^The domain is missing\. Pass DOMAIN KEY=VALUE…$/m],
+    [
+      ['inspect', 'shop'],
+      /^The entries of the descriptor are missing\. Pass KEY=VALUE… after the domain\./,
+    ],
     [['reset', 'shop', 'user'], /^An entry must be KEY=VALUE, not "user"\./],
     [['reset', 'shop', 'a=b', '--by', 'calls'], /^--by is an option of top, not of reset\./],
     [['top', '--debug-url', 'ftp://x'], /^--debug-url must be a URL/],

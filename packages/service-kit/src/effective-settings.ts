@@ -23,7 +23,7 @@ export interface EffectiveSetting {
   readonly is_set: boolean
   /** Whether the value differs from the default. */
   readonly is_changed: boolean
-  /** Null if it is secret. Passwords in addresses are hidden. */
+  /** Null if it is secret. Passwords in URLs are hidden. */
   readonly value: string | null
 }
 
@@ -61,7 +61,7 @@ export function listEffectiveSettings<C extends Chapters>(
   )
 }
 
-/** Hides credentials in every address, in case an operator put them into a variable that has no mask. */
+/** Hides credentials in every URL, in case an operator put them into a variable that has no mask. */
 function toShown(variable: AnyVariable, text: string | undefined): string {
   if (text === undefined) return variable.defaultText
   const masked = variable.mask(text)

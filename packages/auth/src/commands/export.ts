@@ -15,10 +15,11 @@ const usage = `Usage: auth export --to URL [OPTION…]
        auth export --jsonl FILE
 
 Writes users, identities, second factors and passkeys, with all changes since
-the move, back into the tables of Supabase Auth; or writes users to a file for
-auth import --jsonl. Rows that were changed later in Supabase Auth are kept.
-Sessions are not exported: users have to sign in again. docs/auth-migration.md
-describes the way back.
+the move, back into the tables of Supabase Auth. Rows that were changed later in
+Supabase Auth are kept. Sessions are not exported: users have to sign in again.
+docs/auth-migration.md describes the way back.
+
+With --jsonl, writes users to a file that auth import --jsonl reads.
 
 Options:
 ${configHelp}
@@ -90,7 +91,8 @@ interface ExportValues {
 
 /** Options without effect are refused: with `--dry-run`, no file must be written. */
 function findFault(values: ExportValues): string | undefined {
-  if (!values.to === !values.jsonl) return 'Either --to or --jsonl is required, and not both.'
+  if (!values.to && !values.jsonl) return 'One of --to and --jsonl is required.'
+  if (values.to && values.jsonl) return 'Pass either --to or --jsonl, not both.'
   if (!values.jsonl) return undefined
   return values['dry-run'] ? '--dry-run cannot be used with --jsonl.' : undefined
 }

@@ -117,7 +117,8 @@ This command needs the configuration of the server: set the same variables, or
 pass a file with --config FILE.
 For the server of portcullis up, run this command in the folder where you
 started portcullis up, or below it.
-If you started it with --data DIR, pass --config DIR/auth.env.
+If you started it with --data DIR, pass --config DIR/auth.env to auth commands,
+or --data DIR to portcullis users.
 `
 
 /**

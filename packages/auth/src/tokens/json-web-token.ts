@@ -79,7 +79,7 @@ function checkTimes({ exp, nbf }: Claims, nowSeconds: number): void {
 }
 
 /**
- * A token without an issuer is accepted: service tokens, and tokens that were issued before the
+ * A token without an issuer is accepted: service keys, and tokens that were issued before the
  * setting was made, have none.
  */
 function checkIssuer({ iss }: Claims, issuers: readonly string[]): void {

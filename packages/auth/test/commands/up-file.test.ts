@@ -43,5 +43,8 @@ test('a file .env of another program does not hide the server, and one of a serv
   const other = await runAuth(args, { cwd: folder })
   assert.equal(other.code, 2)
   assert.match(other.stderr, /^ {2}AUTH_DB_DATABASE_URL is required/m)
-  assert.match(other.stderr, /If you started it with --data DIR, pass --config DIR\/auth\.env\.\n$/)
+  assert.match(
+    other.stderr,
+    /If you started it with --data DIR, pass --config DIR\/auth\.env to auth commands,\nor --data DIR to .*\n$/,
+  )
 })

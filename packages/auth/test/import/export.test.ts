@@ -144,7 +144,10 @@ test('a WebAuthn factor that was changed here is written in the format of Supaba
 test('export refuses invalid arguments and unknown targets', async (t) => {
   const neither = await runCommand(['export'])
   assert.equal(neither.code, 2)
-  assert.match(neither.stderr, /^Either --to or --jsonl is required, and not both\./)
+  assert.match(neither.stderr, /^One of --to and --jsonl is required\./)
+  const both = await runCommand(['export', '--jsonl', 'x', '--to', 'postgres://x@127.0.0.1:1/y'])
+  assert.equal(both.code, 2)
+  assert.match(both.stderr, /^Pass either --to or --jsonl, not both\./)
   const useless = await runCommand(['export', '--jsonl', 'x', '--dry-run'])
   assert.equal(useless.code, 2)
   assert.match(useless.stderr, /^--dry-run cannot be used with --jsonl\./)

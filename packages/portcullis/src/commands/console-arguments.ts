@@ -28,7 +28,7 @@ export const consoleOptions = {
   },
   'ratelimit-debug-token': {
     value: 'TOKEN',
-    meaning: `DEBUG_TOKEN of the rate limit service, to show single keys from another machine; prefer ${debugTokenVariable}`,
+    meaning: `DEBUG_TOKEN of the rate limit service, needed to show its keys and settings if it runs on another machine; prefer ${debugTokenVariable}`,
   },
   'ratelimit-url': {
     value: 'URL',
@@ -83,7 +83,9 @@ export function parseConsoleArguments(
     }
   }
   if (!urlNames.some((name) => given.has(name))) {
-    faults.push('The server is missing: pass --auth-url, --ratelimit-debug-url or --graphql-url.')
+    faults.push(
+      'No server is given. Pass at least one of --auth-url, --ratelimit-debug-url and --graphql-url.',
+    )
   }
   if (faults.length > 0) return { faults }
 
@@ -157,5 +159,5 @@ function checkHost(host: string, faults: string[]): void {
 
 function checkDirectory(path: string, faults: string[]): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found?.isDirectory()) faults.push(toValueFault('--rules', 'a folder', path))
+  if (!found?.isDirectory()) faults.push(toValueFault('--rules', 'an existing folder', path))
 }

@@ -24,8 +24,8 @@ allows. The key itself is never sent to a browser.
 
 Environment variables:
   PORTCULLIS_AUTH_KEY     the service key of the auth server
-  PORTCULLIS_DEBUG_TOKEN  DEBUG_TOKEN of the rate limit service, if it runs on
-                          another machine: to show its settings
+  PORTCULLIS_DEBUG_TOKEN  DEBUG_TOKEN of the rate limit service, needed to show
+                          its keys and settings if it runs on another machine
 
 Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
 arguments.

@@ -4,6 +4,7 @@ import { parseDuration } from '@portcullis/service-kit/duration'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { EventSearch } from '../console/events/read-events.ts'
 import { actionChoices, reasonChoices } from '../web/audit-sentences.ts'
+import { dataMeaning } from './find-data-folder.ts'
 import { keyVariable, parseBaseUrl, readServiceKey } from './server-arguments.ts'
 
 export interface TailArguments {
@@ -13,7 +14,7 @@ export interface TailArguments {
   readonly isFollowing: boolean
   readonly isJson: boolean
   readonly data: string | undefined
-  /** Undefined: the auth server of the `up` that runs on the folder. */
+  /** If undefined, events are read from the auth server of the `up` that uses the folder. */
   readonly server: { readonly url: string; readonly key: string } | undefined
 }
 
@@ -24,7 +25,7 @@ export const newestCount = 20
 export const tailOptions = {
   user: {
     value: 'USER',
-    meaning: 'only events of this user: an email address, phone number or ID',
+    meaning: 'only events of this user: an email address, a phone number or an id',
   },
   address: { value: 'IP', meaning: 'only events from this IP address' },
   failed: { meaning: 'only failed sign-ins' },
@@ -41,13 +42,13 @@ export const tailOptions = {
   tokens: { meaning: 'include token refreshes and revocations' },
   since: {
     value: 'TIME',
-    meaning: `begin at this time: 15m or 24h ago, or 2026-03-04T00:00:00Z; default: with the newest ${newestCount} events`,
+    meaning: `print all events since this time: 15m, 24h or 7d ago, or 2026-03-04T00:00:00Z; default: only the newest ${newestCount}`,
   },
-  'no-follow': { meaning: 'exit after the stored events instead of waiting for new ones' },
+  'no-follow': { meaning: 'print the stored events and exit, without waiting for new ones' },
   json: { meaning: 'print each event as a JSON object on one line' },
   data: {
     value: 'DIR',
-    meaning: 'data folder of the running portcullis up; default: the nearest .portcullis',
+    meaning: dataMeaning,
     kind: 'directory',
   },
   'auth-url': { value: 'URL', meaning: 'base URL of another auth server' },
@@ -78,7 +79,9 @@ export function parseTailArguments(
   const [verb, other] = positionals
   const faults: string[] = []
   if (verb !== 'tail') faults.push(toVerbFault(verb, ['tail']))
-  else if (other !== undefined) faults.push(`Unexpected argument ${JSON.stringify(other)}.`)
+  else if (other !== undefined) {
+    faults.push(`Unexpected argument ${JSON.stringify(other)}: tail takes only options.`)
+  }
   const text = (name: keyof typeof tailOptions) => {
     const value = values[name]
     return typeof value === 'string' ? value : undefined

@@ -15,19 +15,20 @@ import {
   tailOptions,
 } from './events-arguments.ts'
 import { toEventJson, toEventLine } from './events-output.ts'
-import { findDataFolder } from './find-data-folder.ts'
+import { findDataFolder, folderAdvice } from './find-data-folder.ts'
 
 const usage = `Usage: portcullis events tail [OPTION…]
 
-Prints what happened in the auth server, as the page Events of the console
-does: sign-ins, failed sign-ins with their reason, changes of accounts. New
-events follow until you press Ctrl-C.
+Prints the events of the auth server that the console shows on its page Events:
+sign-ins, failed sign-ins with their reason, and changes to accounts. Then it
+prints new events until you press Ctrl-C.
 
 Options:
 ${toHelpLines(tailOptions)}
 
-Without --auth-url, the command finds the portcullis up that runs on the data
-folder. Further attempts of a failed sign-in are printed again with their count.
+Without --auth-url, the command reads the events of the portcullis up that uses
+the data folder. If a failed sign-in is repeated, its event is printed again
+with the number of attempts.
 
 Exit codes: 0 after a shutdown by a signal or with --no-follow, 1 on failure,
 2 for invalid arguments.
@@ -55,7 +56,7 @@ export const eventsCommand: CompletableCommand = {
 }
 
 const pageSize = 1_000
-/** Events since a time are printed oldest first, so they are collected before; this limits their number. */
+/** Events since a time are collected before they are printed oldest first; this limits their number. */
 const mostCollected = 10_000
 /** Each read covers up to 10,000 entries of the log, in which a search may find nothing. */
 const mostReads = 100
@@ -127,8 +128,7 @@ function findServer({ server, data }: TailArguments): AuthTarget {
   }
   if (running) return running
   throw new Error(
-    'No running auth server was found. Run this command in the folder where you started portcullis up, ' +
-      'or below it, pass its --data DIR, or pass --auth-url.',
+    `No running auth server was found. ${folderAdvice} For another server, pass --auth-url URL.`,
   )
 }
 
@@ -145,7 +145,9 @@ async function collect(
   events.push(...page.events)
   for (let reads = 1; page.next !== null && events.length < wanted; reads += 1) {
     if (reads === mostReads) {
-      io.stderr.write('The search stopped before the end of the log: it has too many entries.\n')
+      io.stderr.write(
+        'The log has too many entries, so the oldest ones were not searched. Searches with --user, --address or --action read fewer entries.\n',
+      )
       break
     }
     const limit = Math.min(wanted - events.length, pageSize)
@@ -153,7 +155,9 @@ async function collect(
     events.push(...page.events)
   }
   if (hasStart && events.length >= wanted && page.next !== null) {
-    io.stderr.write(`Only the newest ${mostCollected} events are printed.\n`)
+    io.stderr.write(
+      `Only the newest ${mostCollected} events are printed. Choose a later --since.\n`,
+    )
   }
   return { events: events.reverse(), latest: first.latest }
 }

@@ -3,6 +3,14 @@ import { UpRefusal } from '../up/errors.ts'
 import { readPrivateFile } from '../up/private-files.ts'
 import { findSecrets, parseSecrets, type Secrets, secretsFile } from '../up/secrets.ts'
 
+/** What to do if no data folder was found, for messages. */
+export const folderAdvice =
+  'Run this command in the folder where you started portcullis up, or in a folder below it, or pass --data DIR.'
+
+/** The help text of `--data`. */
+export const dataMeaning =
+  'data folder of portcullis up; default: .portcullis in this folder or in the nearest one above it'
+
 /** The data folder of a `portcullis up`, which may not be running. */
 export interface DataFolder {
   /** Relative to the current folder. */

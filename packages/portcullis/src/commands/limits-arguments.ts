@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { CounterTarget, TopOrder } from '../console/limits/key-pages.ts'
+import { dataMeaning } from './find-data-folder.ts'
 import { debugTokenVariable, parseBaseUrl, readDebugToken } from './server-arguments.ts'
 
 /** Options of all verbs. The help text and the completion are derived from these tables. */
@@ -9,8 +10,7 @@ export const commonOptions = {
   json: { meaning: 'print JSON' },
   data: {
     value: 'DIR',
-    meaning:
-      'data folder of a running up, to find its debug port; default: the nearest .portcullis',
+    meaning: dataMeaning,
     kind: 'directory',
   },
   'debug-url': {
@@ -19,7 +19,7 @@ export const commonOptions = {
   },
   'debug-token': {
     value: 'TOKEN',
-    meaning: `its DEBUG_TOKEN, which it needs from other machines; prefer ${debugTokenVariable}, since other users of this machine can read command lines`,
+    meaning: `DEBUG_TOKEN of that service, needed if it runs on another machine; prefer ${debugTokenVariable}, since other users of this machine can read command lines`,
   },
 } as const satisfies OptionTable
 
@@ -40,13 +40,13 @@ interface LimitsVerb {
 export const limitsVerbs = {
   top: {
     synopsis: '',
-    summary: 'lists the keys that were limited or counted most in the last minutes',
+    summary: 'list the keys with the most hits, over their limit or in total',
   },
   inspect: {
     synopsis: 'DOMAIN KEY=VALUE…',
-    summary: 'shows the rule, the window and the hits of one counter',
+    summary: 'show the rule, the window and the hits of one counter',
   },
-  reset: { synopsis: 'DOMAIN KEY=VALUE…', summary: 'sets one counter to 0' },
+  reset: { synopsis: 'DOMAIN KEY=VALUE…', summary: 'set one counter to 0' },
 } as const satisfies Readonly<Record<string, LimitsVerb>>
 
 type VerbName = keyof typeof limitsVerbs
@@ -133,8 +133,9 @@ function parseCount(text: string, faults: string[]): number {
 
 function parseTarget(operands: readonly string[], faults: string[]): CounterTarget {
   const [domain, ...pairs] = operands
-  if (domain === undefined) faults.push('The domain is missing.')
-  else if (pairs.length === 0) faults.push('The entries of the descriptor are missing: KEY=VALUE.')
+  if (domain === undefined) faults.push('The domain is missing. Pass DOMAIN KEY=VALUE…')
+  else if (pairs.length === 0)
+    faults.push('The entries of the descriptor are missing. Pass KEY=VALUE… after the domain.')
   const entries = pairs.map((text) => {
     const at = text.indexOf('=')
     if (at < 1) faults.push(`An entry must be KEY=VALUE, not ${JSON.stringify(text)}.`)

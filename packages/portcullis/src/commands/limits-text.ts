@@ -21,11 +21,11 @@ export function toTopText({ by, seconds, isEstimate, floor, keys }: TopKeys): st
     return `${first.padStart(over)}  ${second.padStart(hits)}  ${third.padEnd(limit)}  ${key}\n`
   })
   const note = isEstimate
-    ? 'estimates, because the service counted a sample'
+    ? 'The numbers are estimates, because the service counts only a sample of the requests.'
     : floor === 0
-      ? 'exact'
-      : `lower bounds; other keys have at most ${floor}`
-  return `${lines.join('')}\nHits of the last ${time}: ${note}.\n`
+      ? 'The numbers are exact.'
+      : `The numbers are lower bounds; a key that is not listed has at most ${floor}.`
+  return `${lines.join('')}\nHits of the last ${time}. ${note}\n`
 }
 
 export function toCounterText(state: CounterState): string {

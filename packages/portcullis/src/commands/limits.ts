@@ -10,7 +10,7 @@ import {
 import { findFolderUser } from '../up/data-folder.ts'
 import { UpRefusal } from '../up/errors.ts'
 import { toDebugToken } from '../up/secrets.ts'
-import { type DataFolder, findDataFolder } from './find-data-folder.ts'
+import { type DataFolder, findDataFolder, folderAdvice } from './find-data-folder.ts'
 import {
   commonOptions,
   type DebugPlace,
@@ -23,8 +23,8 @@ import { toCounterText, toTopText } from './limits-text.ts'
 
 const usage = `Usage: portcullis limits VERB [OPTION…]
 
-Shows which keys a running rate limit service limits and counts most, and reads
-and resets single counters.
+Lists the keys with the most hits in a running rate limit service, and reads and
+resets counters. A key is a domain and the entries of a descriptor.
 
 Verbs:
 ${Object.entries(limitsVerbs)
@@ -40,7 +40,7 @@ Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
 const common = toCommandOptions(commonOptions)
 
 export const limitsCommand: CompletableCommand = {
-  summary: 'show the keys that are limited most, read and reset counters',
+  summary: 'list the keys with the most hits, read and reset counters',
   usage,
   completion: {
     options: common,
@@ -95,7 +95,7 @@ async function callVerb(
   return { value, text: `The counter was reset.\n${toCounterText(value)}` }
 }
 
-/** Returns the given service, or that of a running `up`; an error message if there is none. */
+/** Returns the given service, or that of a running `up`; if neither exists, an error message. */
 function findDebugPort(
   { url, token, data }: DebugPlace,
   env: Readonly<Record<string, string | undefined>>,
@@ -110,10 +110,7 @@ function findDebugPort(
   }
   const port = folder && findFolderUser(folder.path)?.ports?.debug
   if (folder === undefined || port === undefined) {
-    return (
-      'No running rate limit service was found. Run this command in the folder where you started portcullis up, ' +
-      'or below it, pass its --data DIR, or pass --debug-url URL.'
-    )
+    return `No running rate limit service was found. ${folderAdvice} For another service, pass --debug-url URL.`
   }
   const debugToken = token ?? toDebugToken(folder.secrets, env)
   return { debugUrl: `http://127.0.0.1:${port}`, debugToken }

@@ -19,11 +19,12 @@ export function parseServerUrl(name: string, text: string, faults: string[]): st
     faults.push(toValueFault(name, 'a URL such as http://localhost:8081', text))
     return undefined
   }
-  if (url.search !== '' || url.hash !== '') faults.push(`${name} must not contain ? or #.`)
+  if (url.search !== '' || url.hash !== '')
+    faults.push(`${name} must not contain a query (?) or a fragment (#).`)
   return `${url.origin}${url.pathname}`
 }
 
-/** The same, for a URL to which paths are appended. */
+/** Like `parseServerUrl`, for a URL to which paths are appended. */
 export function parseBaseUrl(name: string, text: string, faults: string[]): string | undefined {
   return parseServerUrl(name, text, faults)?.replace(/\/+$/, '')
 }
@@ -32,7 +33,9 @@ export function parseBaseUrl(name: string, text: string, faults: string[]): stri
 export function readServiceKey(option: string | undefined, env: Env, faults: string[]): string {
   const key = (option ?? env[keyVariable])?.trim() ?? ''
   if (key === '') {
-    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key.`)
+    faults.push(
+      `--auth-url needs a service key of that server: set ${keyVariable}, or pass --auth-key.`,
+    )
   } else {
     checkHeaderText('The service key', key, faults)
   }

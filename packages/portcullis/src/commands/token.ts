@@ -15,14 +15,18 @@ import type { CompletableCommand } from '../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../completion/option-table.ts'
 import { UpRefusal } from '../up/errors.ts'
 import { mintToken, type TokenRequest } from '../up/mint-token.ts'
-import { findDataFolder } from './find-data-folder.ts'
+import { dataMeaning, findDataFolder, folderAdvice } from './find-data-folder.ts'
 
 const roles = ['service_role', 'authenticated', 'anon'] as const
 
 const secretVariables = ['AUTH_JWT_SECRET', 'GOTRUE_JWT_SECRET'] as const
 
 const tokenOptions = {
-  role: { value: 'ROLE', meaning: roles.join(', '), kind: { choices: roles } },
+  role: {
+    value: 'ROLE',
+    meaning: 'role of the token: service_role, authenticated or anon',
+    kind: { choices: roles },
+  },
   expires: { value: 'DURATION', meaning: 'lifetime, such as 15m or 24h; default: 1h' },
   subject: { value: 'ID', meaning: 'id of the user; required for the role authenticated' },
   aud: { value: 'AUDIENCE', meaning: 'audience; default: authenticated' },
@@ -33,7 +37,7 @@ const tokenOptions = {
   },
   data: {
     value: 'DIR',
-    meaning: 'data folder of portcullis up; default: the nearest .portcullis',
+    meaning: dataMeaning,
     kind: 'directory',
   },
   json: { meaning: 'print the token and its claims as JSON' },
@@ -46,9 +50,8 @@ with the role service_role is a service key: it gives access to the admin
 endpoints.
 
 The JWT secret is read from --secret-file, from the environment variable
-${secretVariables[0]}, or from the data folder of portcullis up in this folder or
-above it, in this order. The server must accept tokens that are signed with its
-secret (HS256).
+${secretVariables[0]}, or from the data folder of portcullis up, in this order. The
+server must accept tokens that are signed with its secret (HS256).
 
 Options:
 ${toHelpLines(tokenOptions)}
@@ -119,7 +122,7 @@ function parseToken(
     faults.push('The role authenticated needs --subject with the id of a user.')
   }
   if (values['secret-file'] !== undefined && values.data !== undefined) {
-    faults.push('Only one of --secret-file and --data can be used.')
+    faults.push('Pass either --secret-file or --data, not both.')
   }
   if (faults.length > 0) return { faults }
   return {
@@ -174,8 +177,8 @@ async function findSecret(
   }
 }
 
-const noSecret = `The JWT secret is missing. Set ${secretVariables[0]}, pass --secret-file FILE, or run this command in
-the folder where you started portcullis up, or pass its --data DIR.`
+const noSecret = `The JWT secret is missing. ${folderAdvice}
+For another server, set ${secretVariables[0]} or pass --secret-file FILE.`
 
 async function readSecretFile(path: string): Promise<SecretResult> {
   try {

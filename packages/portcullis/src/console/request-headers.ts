@@ -2,7 +2,7 @@ import { ConsoleError } from './errors.ts'
 
 export interface ReservedHeaders {
   readonly names: RegExp
-  /** Who sets these headers, such as `The audits`. */
+  /** What sets these headers, in the plural, such as `the audits`. */
   readonly owner: string
 }
 
@@ -19,7 +19,7 @@ export function parseHeaders(
     // The value may be a secret, so no message repeats it.
     if (name === '')
       throw refuse(`Line ${index + 1} of the headers must have the form Name: value.`)
-    if (names.test(name)) throw refuse(`${owner} set the header ${name} themselves. Remove it.`)
+    if (names.test(name)) throw refuse(`Remove the header ${name}: ${owner} set it.`)
     try {
       headers.append(name, line.slice(colon + 1).trim())
     } catch {

@@ -25,7 +25,7 @@ export async function callUpstream(
     })
     return limitBody(answer, maxBytes)
   } catch (error) {
-    const message = `${name} does not respond at ${new URL(url).origin}: ${toFetchReason(error)}`
+    const message = `${name} does not respond at ${new URL(url).origin}: ${toFetchReason(error)}. Check that it is running at this URL.`
     throw new ConsoleError(502, 'upstream_unreachable', message, error)
   }
 }

@@ -25,7 +25,7 @@ import { parseSecrets, secretsFile } from './secrets.ts'
 /** Keeps the folder out of any Git repository. */
 const ignoreFile = { name: '.gitignore', text: '# Made by portcullis up.\n*\n' }
 
-/** What the console remembers of the rules. */
+/** The file in which the console stores the history of the rules. */
 export const limitsHistoryFile = 'limits-history.json'
 
 /** Everything that `up` creates. Other files in the folder are never touched. */

@@ -5,7 +5,7 @@ import { formatBanEnd } from './ban-end.ts'
 interface Sentence {
   readonly byUser: string
   readonly byAdmin?: string
-  /** If an administrator also sent the email. */
+  /** The text if an administrator generated a link and the server sent it by email. */
   readonly sent?: string
 }
 
@@ -17,8 +17,8 @@ const sentences: Readonly<Record<string, Sentence>> = {
   user_invited: { byUser: 'Was invited', byAdmin: 'An invitation was sent' },
   user_deleted: { byUser: 'Deleted the account', byAdmin: 'The account was deleted' },
   token_issued: {
-    byUser: 'Issued a token',
-    byAdmin: 'A token was issued to an administrator',
+    byUser: 'An access token was issued',
+    byAdmin: 'An access token was issued to an administrator',
   },
   token_revoked: { byUser: 'Revoked a session', byAdmin: 'A session was revoked' },
   token_refreshed: { byUser: 'Refreshed a token' },

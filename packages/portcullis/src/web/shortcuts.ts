@@ -17,7 +17,7 @@ export interface Shortcut {
 
 const registered = new Set<{ readonly current: Shortcut | undefined }>()
 
-/** Registers keys while the component is shown, and lists them in the help. Undefined: none. */
+/** Registers keys while the component is shown, and lists them in the help. If undefined, nothing is registered. */
 export function useShortcut(shortcut: Shortcut | undefined): void {
   const latest = useRef(shortcut)
   latest.current = shortcut
@@ -99,7 +99,7 @@ export function startShortcuts(): () => void {
   }
 }
 
-/** On modifier keys alone, a sequence continues. */
+/** A sequence of keys continues after a modifier key alone. */
 const modifiers = new Set(['Shift', 'Control', 'Alt', 'Meta', 'CapsLock', 'AltGraph'])
 
 function press(event: KeyboardEvent): void {

@@ -90,7 +90,7 @@ test('the secret of portcullis up is found above the current folder, or with --d
   assert.equal((await verify(named.stdout, jwtSecret))['role'], 'anon')
 })
 
-test('on a terminal, the role and the end are printed apart from the token', async () => {
+test('on a terminal, the role and the expiry time are printed to standard error', async () => {
   const env = { AUTH_JWT_SECRET: secret }
   const { stdout, stderr } = await runToken(['--role', 'anon'], env, true)
   assert.match(stderr, /^A token with the role anon, valid until \d{4}-/)
@@ -112,7 +112,7 @@ for (const [args, reason] of [
   [['--role', 'anon', '--expires', '100ms'], /^--expires must be a duration from 1s/],
   [['--role', 'anon', '--expires', '99999h'], /^--expires must be a duration from 1s to 87600h/],
   [['--role', 'anon', '--secret', secret], /^Unknown option --secret\./],
-  [['--role', 'anon', '--data', '.', '--secret-file', '-'], /^Only one of --secret-file and --da/],
+  [['--role', 'anon', '--data', '.', '--secret-file', '-'], /^Pass either --secret-file or --data/],
 ] as const) {
   test(`token ${args.join(' ').replace(secret, 'SECRET')} reports the error`, async () => {
     const { code, stdout, stderr } = await runToken(args, { AUTH_JWT_SECRET: secret })
@@ -127,7 +127,10 @@ test('a missing secret is reported with the ways to pass it', async (t) => {
   const env = { AUTH_JWT_SECRET: '', GOTRUE_JWT_SECRET: '' }
   const none = await runPortcullis(['token', ...args], { cwd: folder, env })
   assert.equal(none.code, 1)
-  assert.match(none.stderr, /^The JWT secret is missing\. Set AUTH_JWT_SECRET, pass --secret-file/)
+  assert.match(
+    none.stderr,
+    /^The JWT secret is missing\. Run this .*\n.* set AUTH_JWT_SECRET or pass --secret-file/,
+  )
   const noFile = await runToken([...args, '--secret-file', join(folder, 'none')])
   assert.equal(noFile.code, 1)
   assert.match(noFile.stderr, /cannot be read: .*no such file/i)

@@ -75,7 +75,7 @@ describe('portcullis users', { timeout: 600_000 }, () => {
   test('find says that there are more users than the limit', async () => {
     const { stdout, stderr } = await inFolder('find', '--limit', '2', '--json')
     assert.equal(stdout.trim().split('\n').length, 2)
-    assert.equal(stderr, 'There are more users; --limit can show up to 1000.\n')
+    assert.equal(stderr, 'There are more users. To list up to 1000, pass --limit.\n')
     const exact = await inFolder('find', '--limit', '3')
     assert.equal(exact.stderr, '')
   })
@@ -173,8 +173,11 @@ describe('portcullis users', { timeout: 600_000 }, () => {
 for (const [args, reason] of [
   [[], /^The verb is missing\. Verbs: find, show, ban, unban, export, import\.\n/],
   [['fnd'], /^Unknown verb "fnd"\..* Did you mean find\?\n/],
-  [['show'], /^Wrong number of arguments: show takes USER/],
-  [['ban', 'ada'], /^Wrong number of arguments: ban takes USER DURATION\|forever/],
+  [['show'], /^Wrong number of arguments\. Usage: portcullis users show USER/],
+  [
+    ['ban', 'ada'],
+    /^Wrong number of arguments\. Usage: portcullis users ban USER DURATION\|forever/,
+  ],
   [['ban', 'ada', 'soon'], /^DURATION must be a duration such as 24h, or forever, not "soon"\.\n/],
   [['find', '--limit', '0'], /^--limit must be a whole number from 1 to 1000, not "0"\.\n/],
   [['export', 'a', '--auth-url', 'http://x'], /^export has no option --auth-url\.\n/],
@@ -193,7 +196,17 @@ test('without a server, the message says how to name one', async (t) => {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const { code, stderr } = await runPortcullis(['users', 'find'], { cwd: folder, env: noServer })
   assert.equal(code, 1)
-  assert.match(stderr, /^No auth server found\. Run this command in the folder/)
+  assert.match(stderr, /^No auth server was found\. Run this command in the folder/)
+})
+
+test('export and import refuse a folder that portcullis up does not use', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'portcullis-users-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  for (const verb of ['export', 'import']) {
+    const { code, stderr } = await runUsers([verb, 'users.jsonl', '--data', folder], noServer)
+    assert.equal(code, 1)
+    assert.match(stderr, /^--data .*: the folder contains no valid secrets\.json\. Name the folder/)
+  }
 })
 
 async function runAgainst(t: TestContext, status: number, body: string) {
@@ -208,8 +221,11 @@ async function runAgainst(t: TestContext, status: number, body: string) {
 test('a server that does not respond, or is not an auth server, is reported', async (t) => {
   const env = { PORTCULLIS_AUTH_URL: 'http://127.0.0.1:1', PORTCULLIS_AUTH_KEY: 'key' }
   assert.match((await runUsers(['find'], env)).stderr, /^The auth server does not respond at http/)
-  assert.match((await runAgainst(t, 200, '<html>')).stderr, /status 200: the response is not from/)
-  assert.match((await runAgainst(t, 404, '')).stderr, /^The server has no list of users/)
+  assert.match(
+    (await runAgainst(t, 200, '<html>')).stderr,
+    /does not respond like an auth server \(status 200\)\. Check the URL/,
+  )
+  assert.match((await runAgainst(t, 404, '')).stderr, /^The server has no endpoint \/admin\/users/)
   assert.match((await runAgainst(t, 500, '{"msg":"Broken"}')).stderr, /status 500: Broken\n$/)
   const secret = { PORTCULLIS_AUTH_URL: 'http://ada:hunter2@x', PORTCULLIS_AUTH_KEY: 'key' }
   const refused = await runUsers(['find'], secret)

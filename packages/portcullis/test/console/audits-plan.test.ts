@@ -24,7 +24,7 @@ const refused: readonly (readonly [about: string, settings: AuditSettings, messa
   [
     'a header of the audits',
     toSettings('http://a.example/', 'Accept: a/b'),
-    /header Accept themselves/,
+    /^Remove the header Accept: the audits set it\.$/,
   ],
   [
     'a bad name',

@@ -57,12 +57,12 @@ test('all errors in the arguments are reported at once', async () => {
   assert.equal(code, 2)
   const expected = [
     /^--auth-url must be a URL such as .*, not "ftp:\/\/auth"\.$/m,
-    /^--auth-url needs a service key .* PORTCULLIS_AUTH_KEY or --auth-key\.$/m,
+    /^--auth-url needs a service key .* PORTCULLIS_AUTH_KEY, or pass --auth-key\.$/m,
     /^--ratelimit-url must not contain a user name or password\.$/m,
     /^--ratelimit-url needs --ratelimit-debug-url\.$/m,
     /^--port must be a number from 0 to 65535, not "70000"\.$/m,
     /^--allowed-host must be a host name without scheme and port, not "https:.*"\.$/m,
-    /^--rules must be a folder, not "\/no\/such\/directory"\.$/m,
+    /^--rules must be an existing folder, not "\/no\/such\/directory"\.$/m,
     /^Unknown option --colour\.$/m,
     /^Unexpected argument "blue": console takes only options\.$/m,
     /^See: portcullis console --help\n$/m,
@@ -72,7 +72,7 @@ test('all errors in the arguments are reported at once', async () => {
 })
 
 test('an option without a value, a key without a server, and no server at all are errors', async () => {
-  assert.match((await runCommand([])).stderr, /^The server is missing: pass /)
+  assert.match((await runCommand([])).stderr, /^No server is given\. Pass /)
   assert.match((await runCommand(['--graphql-url', '--port', '1'])).stderr, /graphql-url needs a/)
   assert.match((await runCommand(['--auth-key', key])).stderr, /--auth-key needs --auth-url/)
 })
@@ -199,7 +199,7 @@ test('a refused key is reported at start', async (t) => {
   })
   const { state, detail } = await check()
   assert.equal(state, 'degraded')
-  assert.match(detail ?? '', /refused the console's key \(status 401\)/)
+  assert.match(detail ?? '', /refused the service key \(status 401\)/)
 })
 
 test('the Users page also sends its key to the gateway, and reports a refusal', async (t) => {
@@ -222,5 +222,5 @@ test('the Users page also sends its key to the gateway, and reports a refusal', 
   assert.equal(taken[0], 200, taken[1])
   const [status, text] = await requestWith('another')
   assert.equal(status, 502)
-  assert.match(text, /"key_refused".*refused the console's key \(status 401\)/)
+  assert.match(text, /"key_refused".*refused the service key \(status 401\)/)
 })

@@ -89,8 +89,8 @@ test('GET /api/events reports refusals of the auth server', async (t) => {
   })
   const refusals = [
     [400, 400, 'bad_search', /^address must be an IP address$/],
-    [403, 502, 'key_refused', /refused the console's key/],
-    [404, 404, 'events_missing', /no GET \/admin\/events/],
+    [403, 502, 'key_refused', /refused the service key/],
+    [404, 404, 'events_missing', /no endpoint \/admin\/events/],
     [500, 502, 'upstream_unexpected', /status 500/],
   ] as const
   for (const [upstream, expected, code, message] of refusals) {

@@ -369,7 +369,7 @@ test('a draft is not compared if the service records nothing, refuses or does no
   service.decisions = () => ({ status: 403, text: 'This page is available only from …\n' })
   assert.equal(await review(), 'This page is available only from …')
   service.decisions = () => ({ status: 200, text: '' })
-  assert.match(await review(), /has not decided any request/)
+  assert.match(await review(), /has not received any requests/)
 })
 
 test('policy tests are files like rules, and run against the rules with the draft', async () => {

@@ -48,7 +48,7 @@ const sendJson =
 const listing: RequestListener = (_request, response) =>
   response.writeHead(200, { 'content-type': 'text/plain' }).end('/rlconfig: …\n')
 
-test('servers without such an endpoint are named as the reason', async (t) => {
+test('the error says that a server has no such endpoint', async (t) => {
   const call = await open(t, sendJson(404, { msg: 'not found' }), listing)
   for (const path of ['/auth', '/templates']) {
     const { status, text } = await call(path)
@@ -71,7 +71,10 @@ test('the token of the debug pages is sent, and a missing one is explained', asy
     '{"settings":[]}',
   )
   const { text } = await (await open(t, auth, debug))('/ratelimit')
-  assert.match(JSON.parse(text).error.message, /DEBUG_TOKEN in PORTCULLIS_DEBUG_TOKEN/)
+  assert.match(
+    JSON.parse(text).error.message,
+    /Set PORTCULLIS_DEBUG_TOKEN to the value of DEBUG_TOKEN/,
+  )
 })
 
 const template = {

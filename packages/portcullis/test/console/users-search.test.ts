@@ -4,7 +4,7 @@ import { runAll } from '../../src/web/pages/users/bulk/run-all.ts'
 import { toCsvCell, toCsvLine } from '../../src/web/pages/users/export/csv.ts'
 import { formatSort, parseSort, toListQuery } from '../../src/web/pages/users/search.ts'
 
-test('the sort order of the URL', () => {
+test('the sort order is read from the URL and written to it', () => {
   const newest = { column: 'created_at', direction: 'desc' } as const
   for (const [text, sort] of [
     ['', newest],
@@ -20,7 +20,7 @@ test('the sort order of the URL', () => {
   }
 })
 
-test('the query of the list', () => {
+test('a search becomes the query parameters of the list', () => {
   const sort = parseSort()
   assert.deepEqual(toListQuery({ text: '', filters: {}, sort }), {})
   assert.deepEqual(toListQuery({ text: 'ada', filters: {}, sort: parseSort('created_at') }), {

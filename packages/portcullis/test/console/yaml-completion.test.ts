@@ -8,7 +8,7 @@ import {
 } from '../../src/web/components/editor/yaml/json-schema.ts'
 import { findCursor } from '../../src/web/components/editor/yaml/yaml-cursor.ts'
 
-/** Finds the place of the bar in a text. */
+/** Finds the place of the cursor, which the text marks with `|`. */
 function cursorIn(text: string) {
   const before = text.slice(0, text.indexOf('|')).split('\n')
   const lines = text.replace('|', '').split('\n')

@@ -18,7 +18,7 @@ interface PartsContext {
   readonly rules: () => Rules | undefined
   readonly store: CounterStore
   readonly statistics: Statistics
-  /** Undefined if the heaviest keys are not listed. */
+  /** Undefined if `/top` is disabled. */
   readonly traffic?: TrafficSample | undefined
   readonly now: () => number
 }

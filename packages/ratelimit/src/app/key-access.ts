@@ -26,13 +26,13 @@ interface KeyAccessParts {
 /** How long a page waits for the store. */
 const patienceMs = 5_000
 
-/** Access to single keys of this process. */
+/** Access to the keys and counters of this process. */
 export function createKeyAccess(parts: KeyAccessParts): KeyAccess {
   const { decision, topKeys } = parts
   return {
     async top(order) {
       if (topKeys === undefined) {
-        throw new KeyError(404, 'The list of the heaviest keys is disabled (TOP_KEYS_SIZE=0).')
+        throw new KeyError(404, 'The list of keys is disabled: TOP_KEYS_SIZE is 0.')
       }
       const list = topKeys.list(order, decision.now())
       const rules = decision.rules()

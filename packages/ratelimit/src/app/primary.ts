@@ -29,7 +29,7 @@ export interface Primary {
   onTerminating(callback: () => void): void
   /** Sends statistics to the primary, and the remaining ones when it is disposed. */
   openReports(parts: ReportParts): AsyncDisposable
-  /** Serves the primary, which has the pages about single keys, but neither rules nor counters. */
+  /** Serves the primary, which has the pages about keys, but neither rules nor counters. */
   serveKeys(access: KeyAccess): void
   /** Receives connections that clients opened to this listener. */
   receive(listener: ListenerName, adopt: (socket: Socket) => void): void

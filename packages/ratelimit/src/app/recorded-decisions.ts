@@ -66,7 +66,7 @@ export class DecisionRecord {
   }
 }
 
-/** Records every decision. Requests without a decision, such as those that a store error failed, are left out. */
+/** Records every decision. Requests without a decision, for example because the store failed, are left out. */
 export function recordDecider(
   { decide, decideEncoded }: Decider,
   record: DecisionRecord,

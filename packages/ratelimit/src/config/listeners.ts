@@ -79,14 +79,14 @@ export const listeners = {
       'DEBUG_TOKEN',
       '',
       'Bearer token that gives other machines access to all debug pages; without it ' +
-        '/debug/pprof/, /top, /counter, /decisions and /workers are available only from this machine',
+        '/debug/pprof/, /top, /counter, /settings, /decisions and /workers are available only from this machine',
       { mask: hideAll },
     ),
     debugDecisions: integer(
       'DEBUG_RECORDED_DECISIONS',
       0,
-      'Number of latest decisions to keep in memory, which /decisions lists in the format of ' +
-        '`ratelimit replay`; each decision takes longer to make; 0: none',
+      'How many of the latest decisions to keep in memory; /decisions lists them in the format that ' +
+        '`ratelimit replay` reads; recording makes each decision slower; 0: none',
       { min: 0, max: 1_000_000 },
     ),
   },

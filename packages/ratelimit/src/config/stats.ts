@@ -30,7 +30,7 @@ const stats = {
     topKeysSize: integer(
       'TOP_KEYS_SIZE',
       1_000,
-      'Number of keys that each list of /top keeps, in each process; 0: no lists',
+      'Number of keys that each list of /top keeps, in each process; 0: /top is disabled',
       { min: 0, max: 10_000 },
     ),
   },
@@ -43,7 +43,7 @@ export interface StatsConfig {
   readonly flushIntervalMs: number
   readonly extraTags: ReadonlyMap<string, string>
   readonly maxDynamicKeys: number
-  /** 0 disables the lists of the heaviest keys. */
+  /** 0 disables the lists of `/top`. */
   readonly topKeysSize: number
   readonly sink: SinkConfig
 }

@@ -35,13 +35,13 @@ export interface DecisionParts {
   readonly store: CounterStore
   readonly localCache: OverLimitCache | undefined
   readonly statistics: DecisionStatistics
-  /** Undefined if the heaviest keys are not listed. */
+  /** Undefined if `/top` is disabled. */
   readonly traffic?: TrafficSample | undefined
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
 
-/** Looks at a sample of the requests, to list the heaviest keys. See stats/top/top-keys.ts. */
+/** Counts a sample of the requests, to list the keys with the most hits. See stats/top/top-keys.ts. */
 export interface TrafficSample {
   /** Returns how many requests this one stands for; 0 if it is not part of the sample. */
   next(nowMs: number, descriptors: number): number

@@ -2,7 +2,7 @@ import type { SampledRequest, TrafficSample } from './decision.ts'
 import type { Tallies } from './tally.ts'
 import { hitsOver } from './verdict.ts'
 
-/** If a request has more descriptors, some of them at random stand for the others. */
+/** If a request has more descriptors, a random selection of them stands for the others. */
 const mostRecorded = 64
 
 /**

@@ -6,7 +6,7 @@ import { describe, isRecord } from './rules/parse-limits.ts'
 export interface LimitRequest {
   /** The domain of the rules. Default: `domain` of the limiter, or else the only one of its rules. */
   readonly domain?: string | undefined
-  /** Each is checked against the rules separately; one that is over its limit refuses the request. */
+  /** Each descriptor is checked against the rules separately. If one is over its limit, the request is refused. */
   readonly descriptors: readonly DescriptorInput[]
   /** The number of hits of each descriptor without its own `hits`, at least 1. Default: 1. */
   readonly hits?: number | undefined

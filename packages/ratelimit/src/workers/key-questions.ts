@@ -21,7 +21,8 @@ export async function answerKeyQuestion(
   access: KeyAccess | undefined,
   question: KeyQuestion,
 ): Promise<Pick<KeyAnswer, 'result' | 'error'>> {
-  if (access === undefined) return { error: { status: 503, message: 'The worker is starting.' } }
+  if (access === undefined)
+    return { error: { status: 503, message: 'The worker is starting. Try again.' } }
   try {
     const { method, argument } = question
     return { result: await (method === 'top' ? access.top(argument) : access[method](argument)) }
@@ -32,7 +33,7 @@ export async function answerKeyQuestion(
 }
 
 /**
- * Access to single keys in the primary, which asks the workers. They share the counters, but each has its own sample
+ * Access to keys and counters in the primary, which asks the workers. They share the counters, but each has its own sample
  * of the requests and its own local cache.
  */
 export class WorkerKeys implements KeyAccess {
@@ -50,9 +51,9 @@ export class WorkerKeys implements KeyAccess {
     this.#awaited.get(message.id)?.(message)
   }
 
-  /** Ends the questions to a worker that has ended. */
+  /** Fails the pending questions to a worker that has exited. */
   close(worker: AskedWorker): void {
-    const error = { status: 503, message: `Worker ${worker.number} has ended. Try again.` }
+    const error = { status: 503, message: `Worker ${worker.number} has exited. Try again.` }
     for (const id of this.#idsByWorker.get(worker) ?? []) this.#awaited.get(id)?.({ id, error })
     this.#idsByWorker.delete(worker)
   }
@@ -128,12 +129,12 @@ export class WorkerKeys implements KeyAccess {
     if (answer?.result !== undefined) return answer.result as Result
     const { status, message } = answer?.error ?? {
       status: 504,
-      message: `Worker ${worker.number} did not answer within ${patienceMs / 1000} s.`,
+      message: `Worker ${worker.number} did not respond within ${patienceMs / 1000} s. Try again.`,
     }
     throw new KeyError(status, message)
   }
 }
 
 function noWorker(): KeyError {
-  return new KeyError(503, 'No worker is running.')
+  return new KeyError(503, 'No worker is running. Try again later.')
 }

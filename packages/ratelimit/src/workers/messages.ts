@@ -17,7 +17,7 @@ export type ToWorker =
   | { readonly kind: 'lead' }
   /** The drain delay has begun. */
   | { readonly kind: 'terminating' }
-  /** A page about single keys needs data; the worker then sends `keys`. */
+  /** A page about keys needs data; the worker then sends `keys`. */
   | { readonly kind: 'keys'; readonly id: number; readonly question: KeyQuestion }
 
 /** A call of `KeyAccess`. */

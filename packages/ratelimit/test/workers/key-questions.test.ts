@@ -24,7 +24,7 @@ function toTop(hits: number): TopKeys {
   return { sinceMs: 1, isEstimate: false, floor: 0, keys: [key] }
 }
 
-/** Workers that answer with these, or hang if there is none. */
+/** Workers that respond with these values; a worker without a value hangs. */
 function openKeys(accesses: readonly (KeyAccess | 'hangs')[]) {
   const asked: number[] = []
   const workers = accesses.map((access, index) => ({
@@ -81,14 +81,14 @@ test('one worker reads a counter, and all of them reset it', async () => {
   assert.deepEqual(asked, [1, 2])
 })
 
-test('a reset fails if a worker ends before it answers, because its cache is unknown', async () => {
+test('a reset fails if a worker exits before it responds, because its cache is unknown', async () => {
   const access = serving({ reset: async () => ({ hits: 0 }) as CounterState })
   const { keys, workers } = openKeys([access, 'hangs'])
   const resetting = keys.reset(target)
   const [, second] = workers
   assert.ok(second)
   keys.close(second)
-  await assert.rejects(resetting, /^KeyError: Worker 2 has ended\. Try again\.$/)
+  await assert.rejects(resetting, /^KeyError: Worker 2 has exited\. Try again\.$/)
 })
 
 test('errors keep their status, and a missing worker is reported', async () => {

@@ -109,7 +109,7 @@ function parseOrder(query: Query): Omit<UserSelection, 'filters'> {
     const isAscending = /\basc$/i.test((sort ?? '').trim())
     return { orderBy: 'created_at', direction: isAscending ? 'asc' : 'desc' }
   }
-  if (sort) throw badFilter('use either sort or order_by')
+  if (sort) throw badFilter('sort and order_by cannot be combined')
   const [name = '', direction = 'asc', ...more] = text.trim().toLowerCase().split(/\s+/)
   const isDirection = direction === 'asc' || direction === 'desc'
   if (isOrderName(name) && isDirection && more.length === 0) return { orderBy: name, direction }

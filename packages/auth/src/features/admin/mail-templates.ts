@@ -20,7 +20,7 @@ import { toAdminEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { requestTestMail } from './statements/test-mail.ts'
 
-/** A message as users would receive it, with invented values. */
+/** A message as users would receive it, with example values. */
 interface TemplatePreview extends RenderedMail {
   readonly name: MessageName
   readonly is_enabled: boolean
@@ -65,7 +65,7 @@ async function previewTemplate(services: Services, name: MessageName): Promise<T
   }
 }
 
-/** A subject can contain a template that fails, and the other messages are shown all the same. */
+/** The template in a subject can fail. The other messages are shown anyway. */
 function toFailedPreview(error: unknown): MailPreview {
   return { subject: '', html: '', text: '', problem: toReason(error) }
 }
@@ -90,8 +90,8 @@ const longestSendMs = 15_000
 const longestReason = 300
 
 /**
- * Sends a message with invented values. It is sent at once instead of through the outbox, so that the
- * administrator gets the answer of the mail server.
+ * Sends a message with example values. It is sent at once instead of through the outbox, so that the
+ * administrator gets the error of the mail server.
  * @throws {ApiError} if it cannot be sent.
  */
 export async function sendTestMail(services: Services, request: TestMailRequest): Promise<void> {

@@ -8,7 +8,7 @@ import type { Json } from '../users/metadata.ts'
 import { getUser } from '../users/user-record.ts'
 import { writeAuditEntry } from './statements/audit-log.ts'
 
-/** Long enough for a test request, because the token cannot be revoked. */
+/** The token cannot be revoked, so it is valid only as long as a test needs. */
 const mostSeconds = 300
 
 interface UserTokenRequest {
@@ -18,8 +18,8 @@ interface UserTokenRequest {
 }
 
 /**
- * Issues an access token of a user to an administrator, to call other servers as this user. It has no session: this
- * server does not accept it, and it cannot be refreshed. The audit log has an entry. @throws {ApiError}
+ * Issues an access token for a user to an administrator, to call other servers as this user. It has no session: this
+ * server does not accept it, and it cannot be refreshed. The audit log records it. @throws {ApiError}
  */
 export async function issueUserToken(
   services: Services,

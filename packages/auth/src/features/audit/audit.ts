@@ -17,7 +17,7 @@ export const auditActions = {
   oauth_client_updated: 'team',
   oauth_client_deleted: 'team',
   test_email_requested: 'team',
-  // Not of the type token: searches leave out these entries, most of which are refreshes.
+  // Its type is not token, because searches leave out entries of that type, most of which are refreshes.
   token_issued: 'team',
   user_modified: 'user',
   user_recovery_requested: 'user',

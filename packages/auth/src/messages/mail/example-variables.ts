@@ -11,15 +11,15 @@ export interface TemplateVariable {
 }
 
 const meanings: Readonly<Record<string, string>> = {
-  ConfirmationURL: 'The link',
-  Token: 'The code',
-  TokenHash: 'The token of the link, for building your own link',
+  ConfirmationURL: 'The link of the message',
+  Token: 'The one-time code',
+  TokenHash: 'The token in the link, to build your own link',
   SiteURL: 'The URL of your site',
-  RedirectTo: 'The final target of the link',
-  Email: 'The address of the account',
-  NewEmail: 'The new address',
-  SendingTo: 'The recipient of this copy',
-  OldEmail: 'The previous address',
+  RedirectTo: 'The URL that the link redirects to',
+  Email: 'The email address of the account',
+  NewEmail: 'The new email address',
+  SendingTo: 'The email address that this message is sent to',
+  OldEmail: 'The previous email address',
   Phone: 'The phone number',
   OldPhone: 'The previous phone number',
   Provider: 'The provider of the identity',

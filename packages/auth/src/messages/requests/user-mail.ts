@@ -53,7 +53,7 @@ export interface UserMail {
   readonly cooldown: MailCooldown | undefined
 }
 
-/** The same message for a request that `deferMail` has stored. */
+/** Returns the message without its cooldown, which was checked before `deferMail` stored the request. */
 export function skipCooldown(mail: UserMail): UserMail {
   return { ...mail, cooldown: undefined }
 }

@@ -292,7 +292,7 @@ test('the live tail returns each event once, in whatever order transactions comm
     assert.deepEqual(seen.toSorted(), ['late', 'n1', 'n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'newest'])
   })
 
-  await t.test('many writers at once', async () => {
+  await t.test('events of concurrent writers are returned once', async () => {
     let { latest } = await read()
     const seen: string[] = []
     const wanted: string[] = []

@@ -177,7 +177,7 @@ test('GET /admin/users selects and sorts users', async (t) => {
     }
     await refuses(
       { order_by: 'email', sort: 'created_at asc' },
-      'Bad Filter Parameters: use either sort or order_by',
+      'Bad Filter Parameters: sort and order_by cannot be combined',
     )
     await refuses(
       { filter: 'a\0', confirmed: 'true' },

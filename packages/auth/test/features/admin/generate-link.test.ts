@@ -254,7 +254,7 @@ test('POST /admin/generate_link with send or impersonation', async (t) => {
         ['recovery', 'recovery'],
         ['magiclink', 'magic_link'],
       ] as const) {
-        // Repeated at once, because an administrator has no cooldown.
+        // It can be repeated at once, because no cooldown applies to administrators.
         for (let count = 0; count < 2; count++) {
           const { status, body } = await generate({ type, email, send: true })
           assert.deepEqual([status, body.sent], [200, true], JSON.stringify(body))

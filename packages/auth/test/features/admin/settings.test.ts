@@ -87,7 +87,7 @@ test('GET /admin/settings', async (t) => {
     }
   })
 
-  await t.test('lists the providers with what they lack, enabled ones first', async () => {
+  await t.test('lists the providers with their missing variables, enabled ones first', async () => {
     const { providers } = (await send(url, '/admin/settings', { token })).body
     assert.deepEqual(providers[0], {
       id: 'github',
@@ -206,7 +206,7 @@ test('GET /admin/mail-templates and POST /admin/mail-templates/test', async (t) 
     },
   )
 
-  await t.test('counts against the limit of emails of the server', async () => {
+  await t.test('a test email counts towards the email limit of the server', async () => {
     const request = { template: 'password_changed_notification', email: 'operator@site.example' }
     assert.equal((await sendTest(request)).status, 200)
     assert.equal((await sendTest(request)).status, 200)

@@ -18,18 +18,26 @@ test('POST /admin/users/:user_id/token', async (t) => {
   })
   const path = `/admin/users/${user.id}/token`
 
-  await t.test('it has the claims of the user, five minutes and no session', async () => {
-    const { status, body } = await send(url, path, { token, method: 'POST' })
-    assert.equal(status, 200, JSON.stringify(body))
-    assert.deepEqual(Object.keys(body), ['access_token', 'token_type', 'expires_in', 'expires_at'])
-    assert.equal(body.expires_in, 300)
-    const claims = decodeJwt(body.access_token)
-    assert.deepEqual([claims.sub, claims['email'], claims['aal']], [user.id, email, 'aal1'])
-    assert.equal(Object(claims['app_metadata']).plan, 'gold')
-    assert.deepEqual(await query('select from sessions where user_id = $1', [user.id]), [])
-    const own = await send(url, '/user', { token: body.access_token })
-    assert.equal(errorOf(own)[1], 'session_not_found', 'this server does not accept it')
-  })
+  await t.test(
+    'the token has the claims of the user, a lifetime of five minutes and no session',
+    async () => {
+      const { status, body } = await send(url, path, { token, method: 'POST' })
+      assert.equal(status, 200, JSON.stringify(body))
+      assert.deepEqual(Object.keys(body), [
+        'access_token',
+        'token_type',
+        'expires_in',
+        'expires_at',
+      ])
+      assert.equal(body.expires_in, 300)
+      const claims = decodeJwt(body.access_token)
+      assert.deepEqual([claims.sub, claims['email'], claims['aal']], [user.id, email, 'aal1'])
+      assert.equal(Object(claims['app_metadata']).plan, 'gold')
+      assert.deepEqual(await query('select from sessions where user_id = $1', [user.id]), [])
+      const own = await send(url, '/user', { token: body.access_token })
+      assert.equal(errorOf(own)[1], 'session_not_found', 'this server does not accept it')
+    },
+  )
 
   await t.test('the audit log has an entry about the user, without the token', async () => {
     const { body } = await send(url, path, { token, method: 'POST' })

@@ -2,7 +2,7 @@ import { toReason } from '@portcullis/service-kit/reason'
 import { toKeyHeaders } from '../../console/health/index.ts'
 import { UpRefusal } from '../../up/errors.ts'
 import { findRunningAuth } from '../../up/running-auth.ts'
-import { findDataFolder } from '../find-data-folder.ts'
+import { findDataFolder, folderAdvice } from '../find-data-folder.ts'
 import { checkHeaderText, keyVariable, parseBaseUrl } from '../server-arguments.ts'
 
 /** The command cannot continue; the message says what to do. */
@@ -20,7 +20,7 @@ export interface TargetOptions {
 
 /** The admin endpoints of an auth server. */
 export interface AdminClient {
-  /** @throws {UsersFailure} Undefined: the server responded with 404. */
+  /** Returns undefined if the server responds with 404. @throws {UsersFailure} */
   get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>
   put(path: string, body: unknown): Promise<unknown>
 }
@@ -65,8 +65,8 @@ function findTarget({ authUrl, data, env }: TargetOptions): Target {
   return { url, key: async () => key }
 }
 
-const noServer = `No auth server found. Run this command in the folder where you started portcullis up, or below it,
-or pass its --data DIR. For another server, set ${urlVariable} and ${keyVariable}.`
+const noServer = `No auth server was found. ${folderAdvice}
+For another server, set ${urlVariable} and ${keyVariable}.`
 
 function findRunning(data: string | undefined): Target {
   try {
@@ -75,7 +75,7 @@ function findRunning(data: string | undefined): Target {
     const running = findRunningAuth(folder)
     if (running !== undefined) return running
     throw new UsersFailure(
-      `The auth server of portcullis up is not running (${folder.path}). Start it, or set ${urlVariable} and ${keyVariable}.`,
+      `portcullis up is not running with an auth server (data folder ${folder.path}). Start it, or set ${urlVariable} and ${keyVariable} for another server.`,
     )
   } catch (error) {
     if (error instanceof UpRefusal) throw new UsersFailure(error.message)
@@ -100,7 +100,7 @@ async function call({ url, key }: Target, path: string, init: RequestInit): Prom
     const { cause } = error instanceof Error ? error : {}
     const reason = toReason(cause instanceof Error ? cause : error)
     throw new UsersFailure(
-      `The auth server does not respond at ${url}: ${reason}. Check the address, and that it is running.`,
+      `The auth server does not respond at ${url}: ${reason}. Check that it is running at this URL.`,
     )
   }
   const { status } = response
@@ -113,8 +113,11 @@ async function call({ url, key }: Target, path: string, init: RequestInit): Prom
     )
   }
   const { msg } = Object(body)
-  const message = typeof msg === 'string' ? msg : 'the response is not from an auth server'
-  throw new UsersFailure(`The auth server at ${url} responded with status ${status}: ${message}`)
+  throw new UsersFailure(
+    typeof msg === 'string'
+      ? `The auth server at ${url} responded with status ${status}: ${msg}`
+      : `${url} does not respond like an auth server (status ${status}). Check the URL.`,
+  )
 }
 
 function parseJson(text: string): unknown {

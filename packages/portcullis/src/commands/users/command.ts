@@ -6,6 +6,7 @@ import {
 } from '@portcullis/service-kit/argument-faults'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
+import { dataMeaning } from '../find-data-folder.ts'
 import { keyVariable } from '../server-arguments.ts'
 import { UsersFailure, urlVariable } from './admin-client.ts'
 import { type UsersInput, type UsersOption, type UsersVerb, usersVerbs } from './verbs.ts'
@@ -13,7 +14,7 @@ import { type UsersInput, type UsersOption, type UsersVerb, usersVerbs } from '.
 const commonOptions = {
   data: {
     value: 'DIR',
-    meaning: 'data folder of portcullis up; default: the nearest .portcullis',
+    meaning: dataMeaning,
     kind: 'directory',
   },
   json: { meaning: 'print JSON; find prints one object per line' },
@@ -21,19 +22,21 @@ const commonOptions = {
 
 const ownOptions = {
   'auth-url': { value: 'URL', meaning: `base URL of the auth server; default: ${urlVariable}` },
-  limit: { value: 'N', meaning: 'number of users to list, up to 1000; default: 50' },
-  csv: { meaning: 'the file is a CSV file whose first line has the names of the fields' },
-  'dry-run': { meaning: 'check the file, report the result, and write nothing' },
+  limit: { value: 'N', meaning: 'with find: number of users to list, up to 1000; default: 50' },
+  csv: { meaning: 'with import: the file is a CSV file whose first line names the fields' },
+  'dry-run': { meaning: 'with import: check the file and report the result, but write nothing' },
 } as const satisfies OptionTable
 
 const options: OptionTable = { ...commonOptions, ...ownOptions }
 
 const usage = `Usage: portcullis users VERB … [OPTION…]
 
-Manages the users of an auth server: that of portcullis up in this folder or
-above it, or the server of ${urlVariable}, whose service key is
-${keyVariable}. export and import use the database of the server, and read
-its configuration as auth export and auth import do.
+Manages the users of an auth server. Without --auth-url and ${urlVariable},
+this is the server of a running portcullis up. For another server, set
+${keyVariable} to a service key of that server.
+
+export and import connect to the database of the server. They read its
+configuration in the same way as auth export and auth import.
 
 Verbs:
 ${Object.entries(usersVerbs)
@@ -102,7 +105,7 @@ function parseUsers(args: readonly string[]): ParsedUsers | string {
   if (verb === undefined) return toVerbFault(name, Object.keys(usersVerbs))
   const [least, most] = verb.takes
   if (positionals.length < least || positionals.length > most) {
-    return `Wrong number of arguments: ${name} takes ${verb.synopsis}.`
+    return `Wrong number of arguments. Usage: portcullis users ${name} ${verb.synopsis}`
   }
   for (const option of Object.keys(values) as UsersOption[]) {
     if (option in commonOptions || verb.options.includes(option)) continue

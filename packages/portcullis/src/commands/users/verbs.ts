@@ -2,7 +2,9 @@ import { toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import { parseDuration } from '@portcullis/service-kit/duration'
 import type { ValueKind } from '../../completion/command-tree.ts'
+import { UpRefusal } from '../../up/errors.ts'
 import { authFile } from '../../up/parts/auth.ts'
+import { findDataFolder } from '../find-data-folder.ts'
 import { handOver } from '../hand-over.ts'
 import { type AdminClient, createAdminClient, UsersFailure } from './admin-client.ts'
 import {
@@ -67,7 +69,9 @@ async function* listSlices(
     const query = { limit: `${limit}`, ...(filter && { filter }), ...(cursor && { cursor }) }
     const slice = (await client.get('/admin/users', query)) as UserSlice | undefined
     if (!Array.isArray(slice?.users)) {
-      throw new UsersFailure('The server has no list of users. Check that it is an auth server.')
+      throw new UsersFailure(
+        'The server has no endpoint /admin/users. Check that it is an auth server.',
+      )
     }
     yield slice.users
     cursor = slice.pagination?.next_cursor
@@ -120,7 +124,7 @@ const find: UsersVerb = {
     else if (shown.length > 0) io.stdout.write(toTable(shown, createPaint(io)))
     else io.stderr.write(filter === '' ? 'There are no users.\n' : 'No users match.\n')
     if (!isComplete)
-      io.stderr.write(`There are more users; --limit can show up to ${mostListed}.\n`)
+      io.stderr.write(`There are more users. To list up to ${mostListed}, pass --limit.\n`)
   },
 }
 
@@ -148,7 +152,7 @@ const show: UsersVerb = {
   },
 }
 
-/** The server has no bans without an end. 100 years, as in the console. */
+/** The server needs a duration. The console also bans for 100 years. */
 const foreverHours = 100 * 365 * 24
 
 const ban: UsersVerb = {
@@ -195,18 +199,18 @@ const exportVerb: UsersVerb = {
   takes: [1, 1],
   options: [],
   operands: 'file',
-  run: ({ positionals: [file = ''], values }) =>
-    runAuth(['export', '--jsonl', file, ...toAuthOptions(values)]),
+  run: async ({ positionals: [file = ''], values }) =>
+    await runAuth(['export', '--jsonl', file, ...toAuthOptions(values)]),
 }
 
 const importVerb: UsersVerb = {
   synopsis: 'FILE [--csv] [--dry-run]',
-  summary: 'create the users of a file that users export or another program has\nwritten',
+  summary: 'create the users in a file, which users export or another program wrote',
   takes: [1, 1],
   options: ['csv', 'dry-run'],
   operands: 'file',
-  run: ({ positionals: [file = ''], values }) =>
-    runAuth([
+  run: async ({ positionals: [file = ''], values }) =>
+    await runAuth([
       'import',
       values.csv ? '--csv' : '--jsonl',
       file,
@@ -215,14 +219,24 @@ const importVerb: UsersVerb = {
     ]),
 }
 
+/** @throws {UsersFailure} if `portcullis up` does not use the given folder. */
 function toAuthOptions({ data, json }: UsersInput['values']): readonly string[] {
+  if (typeof data === 'string') requireFolder(data)
   return [
     ...(typeof data === 'string' ? ['--config', `${data}/${authFile}`] : []),
     ...(json ? ['--json'] : []),
   ]
 }
 
-/** Files are read from and written to the database, so the program of the auth server does it. */
+function requireFolder(path: string): void {
+  try {
+    findDataFolder(path)
+  } catch (error) {
+    throw error instanceof UpRefusal ? new UsersFailure(error.message) : error
+  }
+}
+
+/** The program of the auth server reads and writes these files, because it has access to the database. */
 async function runAuth(args: readonly string[]): Promise<void> {
   await handOver({ name: 'auth', packageName: '@portcullis/auth', args })
   // The program ends the process itself.

@@ -47,13 +47,14 @@ export async function readEvents(
 function toRefusal(status: number, message: string | undefined): ConsoleError {
   if (status === 400 && message !== undefined) return new ConsoleError(400, 'bad_search', message)
   if (status === 401 || status === 403) {
-    const text = `The auth server refused the console's key (status ${status}). Use a service key of this server.`
+    const text = `The auth server refused the service key (status ${status}). Use a service key of this server.`
     return new ConsoleError(502, 'key_refused', text)
   }
   if (status === 404) {
-    const text = 'This auth server cannot search events: it has no GET /admin/events.'
+    const text =
+      'This auth server has no endpoint /admin/events. Supabase Auth and earlier versions of Portcullis cannot search events.'
     return new ConsoleError(404, 'events_missing', text)
   }
-  const text = `The auth server responded with status ${status} to GET /admin/events.`
+  const text = `Unexpected response to GET /admin/events (status ${status}). Check that the URL is that of an auth server.`
   return new ConsoleError(502, 'upstream_unexpected', text)
 }

@@ -87,7 +87,7 @@ function judgeKey({ status, headers }: Answer): Partial<PartHealth> {
   if (status === 401 || status === 403) {
     return {
       state: 'degraded',
-      detail: `The server refused the console's key (status ${status}). Use a service key of this server.`,
+      detail: `The server refused the service key (status ${status}). Use a service key of this server.`,
     }
   }
   return { state: 'degraded', detail: `GET /admin/users responded with status ${status}` }

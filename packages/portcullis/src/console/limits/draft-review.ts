@@ -5,7 +5,7 @@ import { readDirectory } from './rule-book.ts'
 import { withText } from './rule-files.ts'
 import type { DebugTarget } from './statistics.ts'
 
-/** What the recorded requests would be decided differently with a draft. */
+/** Which recorded requests a draft would decide differently. */
 export interface DraftReview {
   /** Undefined if they could not be replayed. */
   readonly comparison: RuleComparison | undefined
@@ -27,7 +27,7 @@ export async function reviewDraft(
   }
   if (before.findings.some(({ severity }) => severity === 'fault')) {
     return unavailable(
-      'The rule files on disk contain an error, so the rules that the service uses are unknown.',
+      'The rule files on disk contain an error, so the console does not know which rules the service uses. Fix the error first.',
     )
   }
   try {

@@ -11,7 +11,7 @@ export function readHistoryFile(path: string): HistoryData | undefined {
   try {
     if (statSync(path).size > mostBytes) throw new Error('it is too large')
     const found = JSON.parse(readFileSync(path, 'utf8'))
-    if (found?.version !== version || !isHistory(found)) throw new Error('it has another format')
+    if (found?.version !== version || !isHistory(found)) throw new Error('its format is unknown')
     return found
   } catch (error) {
     if (toCode(error) !== 'ENOENT') {

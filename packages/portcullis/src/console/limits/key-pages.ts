@@ -20,12 +20,12 @@ export interface CounterTarget {
 /** The response of the page `/top` of the debug port. */
 export interface TopKeys {
   readonly by: TopOrder
-  /** The start of the time that the numbers are about, in ISO 8601, and its length. */
+  /** When counting began, in ISO 8601, and how many seconds ago that was. */
   readonly since: string
   readonly seconds: number
   /** Whether the service sampled the requests, so that the numbers are estimates. */
   readonly isEstimate: boolean
-  /** The highest number that a key outside the list of the service can have. */
+  /** The highest number that a key can have if the service does not list it. */
   readonly floor: number
   readonly keys: readonly TopKey[]
 }
@@ -127,12 +127,13 @@ async function callPage<Body>(
 const noToken = new ConsoleError(
   502,
   'debug_token_missing',
-  'The debug port of the rate limit service shows single keys only to its own machine, or with its DEBUG_TOKEN. ' +
-    'Pass the token with --debug-token (console: --ratelimit-debug-token).',
+  'The debug port of the rate limit service shows its keys to other machines only with its DEBUG_TOKEN. ' +
+    'Set PORTCULLIS_DEBUG_TOKEN to the value of DEBUG_TOKEN, and start portcullis again.',
 )
 
 const noPages = new ConsoleError(
   502,
   'no_key_pages',
-  'This service does not show single keys. Neither envoyproxy/ratelimit nor earlier versions of Portcullis have /top and /counter.',
+  'The rate limit service does not show its keys: its debug port has no pages /top and /counter. ' +
+    'envoyproxy/ratelimit and earlier versions of Portcullis do not have them.',
 )

@@ -10,7 +10,7 @@ export interface LivePoll<Update> {
 
 interface PollParts<Update> {
   readonly read: () => Promise<Update>
-  /** Called after a failure, and when the first listener comes. What was read before is outdated then. */
+  /** Called after a failure and for the first listener, because earlier results are outdated then. */
   readonly forget?: () => void
 }
 

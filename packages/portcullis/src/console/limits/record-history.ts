@@ -18,7 +18,7 @@ interface RecorderParts {
   readonly file: string | undefined
 }
 
-/** Readings that are further apart are not compared, since the times of the hits are unknown. */
+/** Two readings that are further apart are not compared, since it is unknown when the hits between them happened. */
 const longestGapMs = 120_000
 
 const saveMs = 60_000
@@ -96,7 +96,7 @@ export function createHistoryRecorder(target: RatelimitTarget): HistoryRecorder 
   })
 }
 
-/** A counter that is lower than before was reset by a restart, or its key was dropped; its whole value is new. */
+/** If a counter is lower than before, a restart reset it or its key was dropped, so its whole value is new. */
 function toIncreases(
   before: LimitStatistics['rules'],
   after: LimitStatistics['rules'],

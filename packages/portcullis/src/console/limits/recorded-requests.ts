@@ -7,7 +7,7 @@ import { type DebugTarget, readDebugPage, serviceName, toTokenHeaders } from './
 const mostRequests = 50_000
 const maxBytes = 32 * 1024 * 1024
 
-/** The latest requests that the service has recorded, ordered by time; a string is the reason why there are none. */
+/** Returns the latest requests that the service has recorded, ordered by time; if there are none, the reason. */
 export async function readRecordedRequests(
   target: DebugTarget,
 ): Promise<readonly RecordedRequest[] | string> {
@@ -23,19 +23,20 @@ export async function readRecordedRequests(
     })
     const text = await answer.text()
     if (answer.status === 403) return text.trim()
-    // Unknown pages list the known ones.
+    // The debug port responds to unknown paths with a list of its pages.
     if (!answer.ok || text.startsWith('/')) return notRecorded
     for (const line of text.split('\n')) {
       const request = line === '' ? undefined : parseRecordedRequest(line)
       if (request !== undefined) requests.push(request)
     }
   }
-  if (requests.length === 0) return 'The service has not decided any request since it was started.'
+  if (requests.length === 0)
+    return 'The service has not received any requests since it was started.'
   return requests.sort((a, b) => a.timeMs - b.timeMs).slice(-mostRequests)
 }
 
 const notRecorded =
-  'The service does not record its decisions. Start it with DEBUG_RECORDED_DECISIONS=20000 to see here what a change would decide differently.'
+  'The service does not record its decisions. Start it with DEBUG_RECORDED_DECISIONS=20000 to see here which requests a change would decide differently.'
 
 /** Returns nothing if the service has a single process, which has no such page. */
 async function readWorkerNumbers(target: DebugTarget): Promise<readonly string[]> {

@@ -29,7 +29,7 @@ export interface RulePeriod {
   readonly sums: RuleIncrease
 }
 
-/** More rules with hits than this are not recorded: those that had no hits for the longest time are dropped. */
+/** If more rules than this have hits, those whose last hit is the oldest are dropped. */
 const mostRules = 500
 
 type Steps<Value> = Map<number, Value>
@@ -105,7 +105,7 @@ export class RuleHistory {
     const { stepSeconds, steps: count } = historyRanges[range]
     const newest = Math.floor(nowMs / 1000 / stepSeconds)
     const series = this.#rules.get(rule)
-    // A rule that was never dropped had no hits in the steps that it does not have.
+    // If no rule was ever dropped, a step without data is a step without hits.
     const sinceMs = series?.sinceMs ?? (this.#hasDropped ? nowMs : 0)
     const indexes = Array.from({ length: count }, (_, at) => newest - count + 1 + at)
     let sums = none

@@ -133,7 +133,7 @@ async function readPage(
 }
 
 const faults: Readonly<Record<number, string>> = {
-  401: "The auth server refused the console's key.",
-  403: "The auth server refused the console's key.",
+  401: 'The auth server refused the service key. Start the console with a service key of this server.',
+  403: 'The auth server refused the service key. Start the console with a service key of this server.',
   404: 'This auth server does not provide its audit log.',
 }

@@ -56,7 +56,7 @@ function parseUrl(text: string): string {
   return url.href
 }
 
-const reserved = { names: /^(?:accept|content-type)$/i, owner: 'The audits' }
+const reserved = { names: /^(?:accept|content-type)$/i, owner: 'the audits' }
 
 function refuse(code: string, message: string): ConsoleError {
   return new ConsoleError(400, code, message)

@@ -46,7 +46,7 @@ const accept = 'application/graphql-response+json, application/json;q=0.9'
 const reserved = {
   names:
     /^(?:accept|connection|content-length|content-type|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i,
-  owner: 'HTTP clients',
+  owner: 'the console and its HTTP client',
 }
 
 /** Sends queries to the configured GraphQL API, so that the page needs no access to other origins or to tokens. */
@@ -69,7 +69,8 @@ async function sendQuery(
 ): Promise<GraphqlAnswer> {
   const headers = parseHeaders(headerText, reserved)
   if (userId !== undefined && 'authorization' in headers) {
-    const message = 'Remove the header Authorization, or send the query without choosing a user.'
+    const message =
+      'The query has a header Authorization and is sent as a user. Remove the header, or choose no user.'
     throw new ConsoleError(400, 'two_tokens', message)
   }
   const token = userId === undefined ? undefined : await issueToken(auth, userId)
@@ -91,7 +92,7 @@ async function sendQuery(
   return { status: answer.status, durationMs, headers: shown, text }
 }
 
-/** The token is used for one request and never sent to the browser. The auth server has an audit entry. */
+/** The token is used for one request and never sent to the browser. The auth server writes an audit entry. */
 async function issueToken(auth: AuthTarget | undefined, userId: string): Promise<string> {
   if (!auth) {
     const message = 'This console has no auth server. Start it with --auth-url and --auth-key.'
@@ -109,8 +110,8 @@ async function issueToken(auth: AuthTarget | undefined, userId: string): Promise
   if (answer.ok && token !== undefined) return token
   const message =
     answer.status === 404 && code !== 'user_not_found'
-      ? 'This auth server does not issue tokens of users. Send an Authorization header instead.'
-      : `The auth server did not issue a token of this user: ${msg || `status ${answer.status}`}.`
+      ? 'This auth server does not issue access tokens to administrators. Send an Authorization header instead.'
+      : `The auth server did not issue an access token for this user: ${msg || `status ${answer.status}`}.`
   throw new ConsoleError(502, 'no_token', message)
 }
 

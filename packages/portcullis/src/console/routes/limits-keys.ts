@@ -61,7 +61,7 @@ const historyQuery = {
   },
 }
 
-/** Serves the heaviest keys, single counters, and the history of each rule. */
+/** Serves the keys with the most hits, the counter of each key, and the history of each rule. */
 export const addRoutes: AddRoutes = (server, { ratelimit, streams }) => {
   if (ratelimit === undefined) return
   const top = createLivePoll<TopUpdate>({

@@ -33,7 +33,7 @@ export interface TemplateVariable {
   readonly example: string
 }
 
-/** An email template, rendered with invented values. Its HTML is served separately. */
+/** An email template, rendered with example values. Its HTML is served separately. */
 export interface MailTemplate {
   readonly name: string
   readonly is_enabled: boolean
@@ -116,11 +116,11 @@ async function readAdmin<Body>(auth: AuthTarget, path: string): Promise<Body> {
   const message =
     answer.status === 404
       ? 'This auth server does not report its settings. Supabase Auth has no endpoint for them.'
-      : `The auth server responded with status ${answer.status}.`
+      : `The auth server responded to GET ${path} with status ${answer.status}. See its log.`
   throw new ConsoleError(502, 'no_settings', message)
 }
 
-/** Errors of the auth server, such as the answer of the mail server, are forwarded unchanged. */
+/** Errors of the auth server, which may contain the message of the mail server, are forwarded unchanged. */
 async function sendTest(auth: AuthTarget, body: object, reply: FastifyReply) {
   const path = '/admin/mail-templates/test'
   const answer = await callAsAdmin(auth, { method: 'POST', path, body })
@@ -143,6 +143,6 @@ async function readRatelimitSettings(target: RatelimitTarget): Promise<ServerSet
 }
 
 const noToken =
-  'The rate limit service shows its settings to other machines only with its token. Start the console with the value of DEBUG_TOKEN in PORTCULLIS_DEBUG_TOKEN.'
+  'The debug port of the rate limit service shows its settings to other machines only with its DEBUG_TOKEN. Set PORTCULLIS_DEBUG_TOKEN to the value of DEBUG_TOKEN, and start portcullis again.'
 const noPage =
   'This rate limit service does not report its settings. envoyproxy/ratelimit has no page for them.'

@@ -19,7 +19,7 @@ interface MailRequest {
   readonly redirect_to?: string
 }
 
-/** Lets the auth server send an email to a user. Its error responses are forwarded unchanged. */
+/** Requests that the auth server sends an email to a user. Its error responses are forwarded unchanged. */
 export async function sendUserMail(
   auth: AuthTarget,
   userId: string,
@@ -34,7 +34,7 @@ export async function sendUserMail(
     throw new ConsoleError(
       400,
       'no_email',
-      'This user has no email address. Add one with Edit before you send an email.',
+      'This user has no email address. Add one with “Edit”, then send the email.',
     )
   }
   const answer = await callAsAdmin(auth, {

@@ -10,7 +10,7 @@ interface AdminCall {
   readonly body?: unknown
 }
 
-/** Calls the auth server as an administrator. @throws {ConsoleError} if it refuses the console's key. */
+/** Calls the auth server as an administrator. @throws {ConsoleError} if it refuses the service key. */
 export async function callAsAdmin(auth: AuthTarget, call: AdminCall): Promise<Response> {
   const { method, path, query, body } = call
   const search = query && query.size > 0 ? `?${query}` : ''
@@ -26,7 +26,7 @@ export async function callAsAdmin(auth: AuthTarget, call: AdminCall): Promise<Re
   throw new ConsoleError(
     502,
     'key_refused',
-    `The auth server refused the console's key (status ${answer.status}). Start the console with a service key of this server.`,
+    `The auth server refused the service key (status ${answer.status}). Start the console with a service key of this server.`,
   )
 }
 
@@ -45,11 +45,11 @@ export async function readJson(answer: Response): Promise<string> {
   throw new ConsoleError(
     502,
     'upstream_unexpected',
-    `Unexpected response from the auth server's URL (status ${answer.status}, not JSON). Check that it is an auth server.`,
+    `Unexpected response from the auth server (status ${answer.status}, not JSON). Check that its URL is that of an auth server.`,
   )
 }
 
-/** The parameters with which only the auth server of Portcullis selects and sorts users. */
+/** Parameters that select and sort users. Only the auth server of Portcullis has them. */
 export const selectionParameters = [
   'confirmed',
   'banned',

@@ -42,13 +42,13 @@ export function listApiSettings(context: UpContext): readonly EffectiveSetting[]
     toSetting('--host', 'Address that all parts listen on', host, defaultHost),
     toSetting(
       'Callers',
-      'How the API identifies its callers; the option --only can leave out the auth server',
+      'How the API identifies its callers; without the auth server (--only), all are anonymous',
       signingKeys === undefined ? 'anonymous' : verified,
       verified,
     ),
     toSetting(
       'Rate limits',
-      'The service that limits requests, by the rules of the domain graphql; --only can leave it out',
+      'URL of the rate limit service, whose rules of the domain graphql apply; without the service (--only), there are no limits',
       ratelimitUrl ?? 'no limits',
       local,
     ),

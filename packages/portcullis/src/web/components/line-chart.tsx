@@ -148,7 +148,7 @@ export function LineChart(props: LineChartProps): JSX.Element {
       </div>
       {end === first && zoom !== undefined && (
         <p class="small muted">
-          The chart has no points in this time. Reset the zoom to see all of it.
+          There are no points in this time range. Reset the zoom to see the whole chart.
         </p>
       )}
       <ChartTable label={label} unit={unit} data={data} first={first} end={end} />

@@ -70,7 +70,7 @@ export function Notice({ tone, title, children }: NoticeProps): JSX.Element {
 }
 
 const reason = new Error(
-  'The page could not be loaded. The console has stopped, or was restarted after this window was opened.',
+  'The page could not be loaded. The console was stopped, or was restarted after this window was opened. Check that it is running.',
 )
 
 /** Shown if the code of a page cannot be loaded. */

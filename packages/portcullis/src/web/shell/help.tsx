@@ -29,11 +29,11 @@ export function Help(): JSX.Element {
           checked={isOn}
           onChange={(event) => change(event.currentTarget.checked)}
         />
-        Use shortcuts of single keys
+        Use single-key shortcuts
       </label>
       <p class="small muted">
-        Shortcuts of single keys do nothing while you type in a field. Turn them off if they
-        interfere with speech input.
+        Single-key shortcuts do nothing while you type in a field. Turn them off if they interfere
+        with speech input.
       </p>
       <form method="dialog">
         <footer>

@@ -35,7 +35,7 @@ export type OverlayName = keyof typeof kinds
 
 export interface ShownOverlay {
   readonly name: OverlayName
-  /** Different each time: a dialog that is just closing must not be taken for the one that opens. */
+  /** A new number for each opening, so that a dialog that is closing is not mistaken for the one that opens. */
   readonly turn: number
 }
 
@@ -74,7 +74,7 @@ export function Overlays({ shown, onShow }: OverlaysProps): JSX.Element {
   useActions([
     { ...toTheme, label: 'Use the light theme', icon: 'sun', run: () => setTheme('light') },
     { ...toTheme, label: 'Use the dark theme', icon: 'moon', run: () => setTheme('dark') },
-    { ...toTheme, label: 'Use the theme of the system', run: () => setTheme('auto') },
+    { ...toTheme, label: 'Use the system theme', run: () => setTheme('auto') },
     {
       label: 'Show keyboard shortcuts',
       icon: 'keyboard',

@@ -145,7 +145,7 @@ function useFoundUsers(search: string): FoundUsers {
       try {
         setResult(await findUsers(search, leaving.signal))
       } catch (error) {
-        const fault = `The users were not searched: ${toMessage(error)}`
+        const fault = `Users could not be searched: ${toMessage(error)}`
         if (!leaving.signal.aborted) setResult({ ...noUsers, fault })
       }
     }
@@ -202,7 +202,7 @@ function useFoundRules(search: string): FoundRules {
     return {
       found,
       isSearching: false,
-      fault: `The rules were not searched: ${toMessage(book.error)}`,
+      fault: `Rules could not be searched: ${toMessage(book.error)}`,
     }
   }
   return { found, isSearching: value === undefined }

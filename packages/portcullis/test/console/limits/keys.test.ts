@@ -96,10 +96,13 @@ test('the errors of the service are shown, and what is missing is explained', as
   reply = json(503, { error: 'The store failed: timeout' })
   assert.equal(await messageOf(), '502 The store failed: timeout')
   reply = { status: 403, type: 'text/plain', text: 'no' }
-  assert.match(await messageOf(), /^502 .*--ratelimit-debug-token/)
+  assert.match(await messageOf(), /^502 .*Set PORTCULLIS_DEBUG_TOKEN to the value of DEBUG_TOKEN/)
   // envoyproxy/ratelimit answers unknown paths with a list of its pages.
   reply = { status: 200, type: 'text/plain', text: '/rlconfig: …' }
-  assert.match(await messageOf(), /^502 This service does not show single keys\./)
+  assert.match(
+    await messageOf(),
+    /^502 The rate limit service does not show its keys: its debug port has no pages/,
+  )
 })
 
 test('invalid bodies and ranges are refused', async (t) => {

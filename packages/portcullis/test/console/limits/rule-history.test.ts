@@ -32,7 +32,7 @@ test('hits are averaged over steps, and times without a measurement stay gaps', 
   assert.deepEqual(last, { total: 1, over: 0.5, shadow: 0 })
 })
 
-test('a range forgets what is older than it', () => {
+test('values that are older than a range are dropped', () => {
   const history = new RuleHistory()
   const add = (at: number) => history.add(at, at + minute, new Map([['d.user', hits(60)]]))
   const totalOf = (range: '1h' | '24h' | '7d', now: number) =>

@@ -58,39 +58,42 @@ export const testCharts: RunSuite = async (t, { browser, world }) => {
     await card.getByText('Times in Europe/Berlin (GMT+1)').waitFor()
   })
 
-  await t.test('the crosshair shows all lines at a time: mouse, finger and keyboard', async () => {
-    const at = async (index: number) => {
-      const box = await slider.boundingBox()
-      assert.ok(box)
-      return { x: box.x + (box.width * index) / (points.length - 1), y: box.y + box.height / 2 }
-    }
-    const known = await at(150)
-    await page.mouse.move(known.x, known.y)
-    const words = /12:50:00 – 12:50:20\s*all 150 \/s\s*over the limit 15 \/s/
-    await reading.filter({ hasText: words }).waitFor()
-    const unknown = await at(110)
-    await page.mouse.move(unknown.x, unknown.y)
-    await reading.filter({ hasText: /all no data\s*over the limit no data/ }).waitFor()
-    await page.mouse.move(0, 0)
-    await reading.waitFor({ state: 'detached' })
+  await t.test(
+    'the crosshair shows the values of all lines: with mouse, finger and keyboard',
+    async () => {
+      const at = async (index: number) => {
+        const box = await slider.boundingBox()
+        assert.ok(box)
+        return { x: box.x + (box.width * index) / (points.length - 1), y: box.y + box.height / 2 }
+      }
+      const known = await at(150)
+      await page.mouse.move(known.x, known.y)
+      const words = /12:50:00 – 12:50:20\s*all 150 \/s\s*over the limit 15 \/s/
+      await reading.filter({ hasText: words }).waitFor()
+      const unknown = await at(110)
+      await page.mouse.move(unknown.x, unknown.y)
+      await reading.filter({ hasText: /all no data\s*over the limit no data/ }).waitFor()
+      await page.mouse.move(0, 0)
+      await reading.waitFor({ state: 'detached' })
 
-    await page.touchscreen.tap(known.x, known.y)
-    await reading.filter({ hasText: words }).waitFor()
-    await slider.blur()
-    await reading.waitFor({ state: 'detached' })
+      await page.touchscreen.tap(known.x, known.y)
+      await reading.filter({ hasText: words }).waitFor()
+      await slider.blur()
+      await reading.waitFor({ state: 'detached' })
 
-    await slider.focus()
-    await page.keyboard.press('End')
-    await page.keyboard.press('ArrowLeft')
-    await reading.filter({ hasText: 'all 178 /s' }).waitFor()
-    const spoken = (await slider.getAttribute('aria-valuetext')) ?? ''
-    assert.match(
-      spoken,
-      /^(?:15 Nov, )?12:59:20 – 12:59:40, all 178 \/s, over the limit 17\.8 \/s$/,
-    )
-    await page.keyboard.press('Home')
-    await reading.filter({ hasText: 'all no data' }).waitFor()
-  })
+      await slider.focus()
+      await page.keyboard.press('End')
+      await page.keyboard.press('ArrowLeft')
+      await reading.filter({ hasText: 'all 178 /s' }).waitFor()
+      const spoken = (await slider.getAttribute('aria-valuetext')) ?? ''
+      assert.match(
+        spoken,
+        /^(?:15 Nov, )?12:59:20 – 12:59:40, all 178 \/s, over the limit 17\.8 \/s$/,
+      )
+      await page.keyboard.press('Home')
+      await reading.filter({ hasText: 'all no data' }).waitFor()
+    },
+  )
 
   await t.test('dragging zooms both charts, and a reload keeps the zoom', async () => {
     await drag(page, 140 / 179, 160 / 179)
@@ -161,15 +164,15 @@ export const testCharts: RunSuite = async (t, { browser, world }) => {
     await page.goto(
       `${world.consoleUrl}/?range=1h&from=2026-11-14T00:00:00Z&to=2026-11-14T01:00:00Z`,
     )
-    await card.getByText('The chart has no points in this time.').waitFor()
+    await card.getByText('There are no points in this time range.').waitFor()
     await reset.click()
-    await card.getByText('The chart has no points in this time.').waitFor({ state: 'detached' })
+    await card.getByText('There are no points in this time range.').waitFor({ state: 'detached' })
     await page.goto(`${world.consoleUrl}/?range=1h&from=yesterday&to=2026-11-15T11:00:00Z`)
     await slider.waitFor()
     assert.equal(await reset.count(), 0)
   })
 
-  await t.test('the range is in the address, and is used again without one', async () => {
+  await t.test('the range is in the URL; without one, the last range is used', async () => {
     const asked = page.waitForRequest(/\/api\/overview\/stream\?range=24h/)
     await page.getByRole('button', { name: '24 h' }).click()
     await asked

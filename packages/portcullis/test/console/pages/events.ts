@@ -93,7 +93,7 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     await page.getByText('Live', { exact: true }).waitFor()
     const field = page.getByLabel('IP address')
     await field.fill('not-an-address')
-    // A new event keeps what someone is typing.
+    // A new event does not change the text that someone is typing.
     const late = `late-${mark}@example.org`
     await signIn(world, late)
     await rows.filter({ hasText: late }).waitFor()
@@ -122,11 +122,11 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     assert.equal(new URL(page.url()).search, `?user=${id}`)
     await failed.click()
     await openPanel.getByText('wrong_password').first().waitFor()
-    await openPanel.getByRole('link', { name: 'All events from this address' }).click()
+    await openPanel.getByRole('link', { name: 'All events from this IP address' }).click()
     await page.waitForURL('**/events?address=127.0.0.1')
     await failed.filter({ hasText: unknown }).first().click()
     await openPanel.getByText('No account').waitFor()
-    await openPanel.getByRole('link', { name: 'All events of this name' }).waitFor()
+    await openPanel.getByRole('link', { name: 'All events with this name' }).waitFor()
     await page.keyboard.press('Escape')
     await openPanel.waitFor({ state: 'detached' })
 
@@ -176,7 +176,7 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
         await page.getByText(`${count.toLocaleString('en')} events are shown.`).waitFor()
       }
       await older.click()
-      await page.getByText('2,000 events are shown, which is the most at once.').waitFor()
+      await page.getByText('2,000 events are shown, the maximum on one page.').waitFor()
       await page.getByRole('link', { name: 'Continue with older events' }).click()
       await rows.filter({ hasText: 'person-350@example.com' }).waitFor()
       await page.getByText('Not live').waitFor()

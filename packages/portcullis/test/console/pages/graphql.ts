@@ -267,7 +267,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     await fillEditor(editorOf(page, 'GraphQL query'), '{ me { email } }')
     await page.getByRole('tab', { name: 'Variables' }).click()
     await fillEditor(editorOf(page, 'Variables as JSON'), '{}')
-    await page.getByLabel('As this user').fill(email)
+    await page.getByLabel('Send as').fill(email)
     await page.getByRole('list', { name: 'Matching users' }).getByText(email).click()
     const answered = page.waitForResponse(/\/api\/graphql\/query$/)
     await page.getByRole('button', { name: 'Send', exact: true }).click()

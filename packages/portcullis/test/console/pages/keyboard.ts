@@ -79,9 +79,9 @@ export const testKeyboard: RunSuite = async (t, { browser, world }) => {
     assert.equal(await page.getByRole('dialog').count(), 0)
   })
 
-  await t.test('shortcuts of single keys can be turned off', async () => {
+  await t.test('single-key shortcuts can be turned off', async () => {
     await page.keyboard.press('?')
-    const choice = help.getByRole('checkbox', { name: 'Use shortcuts of single keys' })
+    const choice = help.getByRole('checkbox', { name: 'Use single-key shortcuts' })
     await choice.uncheck()
     await page.keyboard.press('Escape')
     await help.waitFor({ state: 'detached' })
@@ -118,7 +118,7 @@ async function pressUnhandled(page: Page, init: Press): Promise<void> {
   assert.ok(isLeft, JSON.stringify(init))
 }
 
-/** Makes the mailbox contain a message: an empty one has neither a search nor actions. */
+/** Adds a message to the mailbox, because an empty one has neither a search nor actions. */
 export async function receiveMessage(authUrl: string, email: string): Promise<void> {
   const answer = await fetch(`${authUrl}/otp`, {
     method: 'POST',

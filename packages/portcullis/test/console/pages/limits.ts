@@ -102,7 +102,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       const row = page.getByRole('row').filter({ has: key })
       await row.getByRole('cell', { name: '299' }).waitFor()
       await page.getByText('The numbers are exact.').waitFor()
-      await page.getByRole('tab', { name: 'Most hits' }).click()
+      await page.getByRole('tab', { name: 'All hits' }).click()
       await row.getByRole('cell', { name: '301' }).waitFor()
       await page.getByText('No key selected').waitFor()
 
@@ -315,7 +315,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     )
     assert.ok(Number(last) <= Number(row), 'the last number is inside its card')
     await switchTo(page, '/limits?view=keys')
-    await page.getByRole('tab', { name: 'Most hits' }).click()
+    await page.getByRole('tab', { name: 'All hits' }).click()
     await page.getByRole('button', { name: 'limits-page user=ada' }).click()
     await page.getByRole('button', { name: 'Reset counter' }).waitFor()
     assert.equal(await page.evaluate(overflow), 0)

@@ -62,7 +62,7 @@ export const testNarrow: RunSuite = async (t, { browser, world }) => {
   })
 }
 
-/** Checks an open dialog in all three looks, and that it fits into a narrow window. */
+/** Checks that an open dialog is accessible, and that it fits into a narrow window. */
 async function findFaultsInDialog(
   page: Page,
   open: () => Promise<void>,

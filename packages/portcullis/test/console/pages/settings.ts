@@ -129,8 +129,8 @@ export const testSettings: RunSuite = async (t, { browser, world }) => {
 
   await t.test('a test is sent to an address, and a refusal is shown in the dialog', async () => {
     const email = 'settings-test@example.com'
-    await page.getByRole('button', { name: 'Send a test…' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Send a test' })
+    await page.getByRole('button', { name: 'Send test email…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Send test email' })
     await dialog.getByRole('textbox', { name: 'Email address' }).fill('a@-')
     // The browser accepts this address, and the auth server refuses it.
     await dialog.locator('form').evaluate((form: HTMLFormElement) => (form.noValidate = true))
@@ -140,7 +140,7 @@ export const testSettings: RunSuite = async (t, { browser, world }) => {
     visitor.browserErrors.length = 0
     await dialog.getByRole('textbox', { name: 'Email address' }).fill(email)
     await dialog.getByRole('button', { name: 'Send' }).click()
-    await page.getByText(`The mail server accepted the test for ${email}.`).waitFor()
+    await page.getByText(`The mail server accepted the test email for ${email}.`).waitFor()
     await switchTo(page, '/mailbox')
     await page.getByRole('list', { name: 'Messages' }).getByText(email).first().waitFor()
   })

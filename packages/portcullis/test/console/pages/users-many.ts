@@ -93,7 +93,7 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
 
     await run('columns and density can be chosen, and every column sorts', async () => {
       await openList()
-      await page.getByRole('button', { name: 'View…' }).click()
+      await page.getByRole('button', { name: 'View options…' }).click()
       const dialog = page.getByRole('dialog')
       for (const name of ['ID', 'Phone', 'Second factor', 'Role', 'Updated']) {
         await dialog.getByLabel(name, { exact: true }).check()
@@ -117,7 +117,7 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
           await header.and(page.locator('[aria-sort]')).waitFor()
         }
       }
-      await page.getByRole('button', { name: 'View…' }).click()
+      await page.getByRole('button', { name: 'View options…' }).click()
       await dialog.getByRole('button', { name: 'Reset' }).click()
       await dialog.getByLabel('Sort by').selectOption('User, descending')
       await dialog.getByRole('button', { name: 'Done' }).click()
@@ -189,7 +189,7 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
       await page.getByText(`297 users matching “${domain}”`).waitFor()
     })
 
-    await run('sessions of several users are ended', async () => {
+    await run('sessions of several users are revoked', async () => {
       const password = 'correct horse battery staple'
       const ids: string[] = []
       for (const name of ['one', 'two']) {
@@ -207,8 +207,8 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
       await page.getByText(/^2 users matching/).waitFor()
       await page.getByLabel('Select all users').click()
       await page.getByText('2 selected').waitFor()
-      await page.getByRole('button', { name: 'End sessions…' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'End sessions' }).click()
+      await page.getByRole('button', { name: 'Revoke sessions…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke sessions' }).click()
       await page.getByText('2 users were signed out.').waitFor()
       for (const id of ids) assert.deepEqual(await call(`/api/users/${id}/sessions`), [])
     })
@@ -264,10 +264,10 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
       await call('/api/users', 'POST', { email: unconfirmed })
       await call('/api/users/invite', 'POST', { email: invited })
       for (const [email, title, subject] of [
-        [confirmed, 'Password recovery', /password/i],
-        [confirmed, 'Magic link', /magic link/i],
-        [unconfirmed, 'Confirmation, again', /confirm/i],
-        [invited, 'Invitation, again', /invite/i],
+        [confirmed, 'Reset password', /password/i],
+        [confirmed, 'Sign in (magic link)', /magic link/i],
+        [unconfirmed, 'Confirm sign-up', /confirm/i],
+        [invited, 'Invite', /invite/i],
       ] as const) {
         await page.goto(`${world.consoleUrl}/users?q=${email}`)
         await page.getByRole('link', { name: email }).click()

@@ -10,7 +10,7 @@ export interface BreakerSettings {
 }
 
 export interface BreakerParts {
-  /** What is called, in messages. */
+  /** The name of what is called, for messages. */
   readonly name: 'store' | 'service'
   /** When undefined, calls are never suspended. */
   readonly settings: { readonly failures: number; readonly pauseMs: number } | undefined

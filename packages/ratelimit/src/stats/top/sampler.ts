@@ -7,8 +7,8 @@ const descriptorsPerSecond = 2_000
 const secondMs = 1_000
 
 /**
- * Chooses requests at random, so that the cost of looking at them is limited whatever the load is. While there are few,
- * it chooses all of them; then one of `interval` on average, and the caller multiplies what it counts by that number.
+ * Limits the cost of counting keys at any load: it chooses all requests while there are few of them, and otherwise one
+ * of `interval` requests on average, at random. The caller multiplies the hits of a chosen request by that number.
  */
 export class Sampler {
   #interval = 1
@@ -32,7 +32,7 @@ export class Sampler {
     return this.#skip > 0 ? 0 : this.#take(descriptors)
   }
 
-  /** Whether something in the last `pastMs` was estimated. */
+  /** Whether some requests in the last `pastMs` were not chosen, so that the numbers are estimates. */
   hasEstimated(nowMs: number, pastMs: number): boolean {
     return this.#interval > 1 || nowMs - this.#estimatesUntilMs < pastMs
   }
@@ -52,11 +52,11 @@ export class Sampler {
 
   #startSecond(nowMs: number, ageMs: number): void {
     if (this.#interval > 1) this.#estimatesUntilMs = nowMs
-    // After a longer time without requests, the last ones say nothing about the next.
+    // After a pause, the rate before it says nothing about the current rate.
     const isRecent = ageMs > 0 && ageMs < 2 * secondMs
     const seenPerSecond = isRecent ? (this.#seen * secondMs) / ageMs : 0
     const needed = Math.ceil(seenPerSecond / descriptorsPerSecond)
-    // Halved for each second at most: load that comes in bursts would otherwise begin with too many samples.
+    // The interval is at most halved for each second, because otherwise each burst would begin with too many samples.
     const kept = ageMs > 0 ? Math.floor(this.#interval / 2 ** Math.floor(ageMs / secondMs)) : 1
     this.#interval = Math.max(1, needed, kept)
     this.#secondStartMs = nowMs
@@ -65,7 +65,7 @@ export class Sampler {
     this.#draw()
   }
 
-  /** At random, because load may be periodic: with every second request, a client that alternates would be missed. */
+  /** The distance is random, because taking every second request would miss a client whose requests alternate with others. */
   #draw(): void {
     const longest = 2 * this.#interval - 1
     this.#skip = longest === 1 ? 1 : 1 + Math.floor(Math.random() * longest)

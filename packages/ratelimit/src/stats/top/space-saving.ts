@@ -19,7 +19,7 @@ interface Place<Note> extends Mutable<SketchEntry<Note>> {
 
 /**
  * The space-saving sketch (Metwally, Agrawal, El Abbadi: "Efficient computation of frequent and top-k elements in data
- * streams", 2005). It finds the heaviest keys of a stream with a fixed number of places: a new key takes the place of
+ * streams", 2005). It finds the most frequent keys of a stream with a fixed number of places: a new key takes the place of
  * the key with the lowest count and inherits that count as its error. Every key whose weight is more than the total
  * weight divided by the number of places is in the sketch.
  *

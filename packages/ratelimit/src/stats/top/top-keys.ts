@@ -14,10 +14,10 @@ import {
 /** A list covers the current window and the one before it: from 5 to 10 minutes. */
 const windowMs = 300_000
 
-/** Longer keys are cut, because clients choose the values in them and so the memory that they take. */
+/** Longer keys are truncated, because clients choose their values and could otherwise fill the memory. */
 const longestKey = 1_024
 
-/** The pages show no more keys, and a worker sends each of them to the primary. */
+/** `/top` shows at most this many keys, so workers send no more of them to the primary. */
 const longestList = 1_000
 
 interface Window {
@@ -26,12 +26,12 @@ interface Window {
 }
 
 /**
- * The keys that were counted and limited most in the last minutes. The memory is bounded: four sketches with a fixed
+ * The keys with the most hits of the last minutes, in total and over their limit. The memory is bounded: four sketches with a fixed
  * number of keys, two for each window. Requests are sampled (see `Sampler`), so the cost is bounded too.
  *
- * What the numbers mean: below 2,000 descriptors per second and process, and with fewer different keys than places,
- * they are exact. Above that rate they are estimates. With more keys than places, `hits` and `limited` are lower
- * bounds, and `most` is an upper bound.
+ * The numbers are exact below 2,000 descriptors per second and process, and while each key has a place. Above that rate
+ * they are estimates. If there are more keys than places, `hits` and `limited` are lower bounds, and `most` is an upper
+ * bound.
  */
 export class TopKeys {
   readonly #places: number
@@ -50,7 +50,7 @@ export class TopKeys {
     return this.#sampler.next(nowMs, descriptors)
   }
 
-  /** Adds a descriptor of the sample. The hits are already multiplied by what it stands for. */
+  /** Adds a descriptor of the sample. The hits are already multiplied by the number of requests that it stands for. */
   record(
     key: string,
     domain: string,

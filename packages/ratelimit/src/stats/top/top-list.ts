@@ -4,13 +4,13 @@ import type { Entry, LimitOverride } from '../../protocol/message.ts'
 export const topOrders = ['limited', 'calls'] as const
 export type TopOrder = (typeof topOrders)[number]
 
-/** What a key counts, as the request that brought it into the list has it. */
+/** The descriptor of a key, from the request that added it to the list. */
 export interface TopNote {
   readonly domain: string
   readonly entries: readonly Entry[]
   /** The limit in the request, if it had one. */
   readonly limit: LimitOverride | undefined
-  /** Whether the key is too long to be kept as a whole. */
+  /** Whether the key was truncated, because it is too long. */
   readonly isCut: boolean
 }
 
@@ -22,11 +22,11 @@ export interface TopKey extends TopNote {
   readonly hits: number
   /** The hits that were over the limit; never too high. */
   readonly limited: number
-  /** The highest number that the column of the order can have: `hits`, or `limited`. */
+  /** The upper bound of the number by which the list is ordered: `hits` or `limited`. */
   readonly most: number
 }
 
-/** The heaviest keys of a time. Workers send it to the primary. */
+/** The keys with the most hits in a period. Workers send their lists to the primary. */
 export interface TopList {
   /** Milliseconds since the epoch. */
   readonly sinceMs: number
@@ -38,8 +38,8 @@ export interface TopList {
 }
 
 /**
- * Adds up lists of different times or processes, and sorts the result. A key that is missing in a list can have had up
- * to the floor of that list.
+ * Adds up lists of different periods or processes, and sorts the result. A key that is missing from a list may have had
+ * up to `floor` hits there.
  */
 export function mergeTopLists(lists: readonly TopList[], order: TopOrder): TopList {
   const floor = lists.reduce((sum, list) => sum + list.floor, 0)

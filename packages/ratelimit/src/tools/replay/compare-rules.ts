@@ -63,7 +63,7 @@ export interface CompareRulesOptions {
   readonly mostChanges?: number
 }
 
-/** Groups in memory. Values such as user ids make the number of different changes unbounded. */
+/** The maximum number of groups in memory, because values such as user ids can make any number of them. */
 const mostGroups = 10_000
 
 type Decision = Pick<RateLimitResponse, 'overallCode' | 'statuses'>

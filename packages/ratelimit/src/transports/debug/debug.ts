@@ -30,11 +30,11 @@ export interface DebugContents {
   readonly statistics: { lines(extraTags: readonly Tag[]): Listing<Statistic>['items'] }
   /** Tags that are added to the names of all statistics. */
   readonly extraTags?: readonly Tag[]
-  /** The settings of the service, for operators. Without them, there is no such page. */
+  /** The settings of the service, for operators. Without them, there is no page `/settings`. */
   readonly settings?: readonly EffectiveSetting[]
   /** Default: the gauges of this process. */
   readonly processGauges?: () => readonly Statistic[]
-  /** Access to single keys. Without it there are no pages about them. */
+  /** Access to keys and counters. Without it, there are no pages about them. */
   readonly keys?: KeyAccess
   readonly log: Log
 }

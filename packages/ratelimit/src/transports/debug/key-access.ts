@@ -17,7 +17,7 @@ export interface TopKeys extends Omit<TopList, 'keys'> {
 }
 
 export type LimitedKey = TopList['keys'][number] & {
-  /** The rule that limits the key; undefined if no rule does any more, or if the request had its own limit. */
+  /** The rule that limits the key; undefined if no rule limits it any more, or if the limit is given in the request. */
   readonly rule: string | undefined
   /** Such as `5 per minute`. */
   readonly limitText: string | undefined

@@ -15,7 +15,7 @@ interface Answer {
   readonly toText: () => string
 }
 
-/** The pages about single keys. They contain values of requests, so other machines need a token for them. */
+/** The pages about keys and their counters. They contain values of requests, so other machines need a token for them. */
 export function createKeyEndpoints(access: KeyAccess, log: Log): DebugEndpoint[] {
   const toHandler =
     (method: 'GET' | 'POST', answer: (query: URLSearchParams) => Promise<Answer>) =>
@@ -123,7 +123,10 @@ function parseTarget(query: URLSearchParams): CounterTarget {
   if (domain === '') throw new KeyError(400, 'domain is missing')
   if (keys.length === 0) throw new KeyError(400, 'key is missing: add key and value for each entry')
   if (keys.length !== values.length) {
-    throw new KeyError(400, `each key needs a value: there are ${keys.length} and ${values.length}`)
+    throw new KeyError(
+      400,
+      `each key needs a value (keys: ${keys.length}, values: ${values.length})`,
+    )
   }
   return { domain, entries: keys.map((key, index) => ({ key, value: values[index] ?? '' })) }
 }

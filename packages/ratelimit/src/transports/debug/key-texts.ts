@@ -5,12 +5,12 @@ import type { CounterState, LimitedKey, TopKeys } from './key-access.ts'
 /** The response of `/top` as JSON. */
 export interface TopAnswer {
   readonly by: TopOrder
-  /** The start of the time that the numbers are about, in ISO 8601, and its length. */
+  /** When counting began, in ISO 8601, and how many seconds ago that was. */
   readonly since: string
   readonly seconds: number
   /** Whether requests were sampled, so that the numbers are estimates. */
   readonly isEstimate: boolean
-  /** The highest number that a key outside the list of the service can have. */
+  /** The highest number that a key can have if the service does not list it. */
   readonly floor: number
   readonly keys: readonly TopAnswerKey[]
 }
@@ -25,7 +25,7 @@ interface TopAnswerKey {
   readonly limited: number
   /** The upper bound of the column that `by` names. */
   readonly most: number
-  /** Whether `/counter` finds it: not if the request had its own limit, or the key is too long. */
+  /** Whether `/counter` can read it. It cannot if the limit is given in the request, or the key is too long. */
   readonly canInspect: boolean
 }
 

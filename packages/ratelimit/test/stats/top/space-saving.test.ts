@@ -22,7 +22,7 @@ test('with fewer keys than places every count is exact', () => {
   assert.equal(sum, 600)
 })
 
-test('the bounds hold for every key of a skewed stream, and the heaviest keys are found', () => {
+test('the bounds hold for every key of a skewed stream, and the most frequent keys are found', () => {
   const sketch = new SpaceSaving<undefined>(50)
   const random = createRandom(7)
   const exact = new Map<string, number>()

@@ -16,7 +16,7 @@ function collectGarbage(): void {
   runInNewContext('gc')()
 }
 
-test('a million different keys take no more memory than the places, and the heavy keys stay listed', () => {
+test('a million different keys take no more memory than the places, and frequent keys stay listed', () => {
   const keys = new TopKeys(1_000, start)
   const one = descriptor('user=x')
   collectGarbage()
@@ -42,7 +42,7 @@ test('a million different keys take no more memory than the places, and the heav
   }
 })
 
-test('long keys are cut, so that their values cannot fill the memory', () => {
+test('long keys are truncated, so that their values cannot fill the memory', () => {
   const keys = new TopKeys(10, start)
   const value = 'v'.repeat(100_000)
   keys.record(`d_user_${value}_`, 'd', descriptor(`user=${value}`, 'other=1'), 1, 0, start)

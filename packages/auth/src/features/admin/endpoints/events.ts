@@ -25,11 +25,11 @@ export const adminEvents = defineEndpoint({
   method: 'GET',
   path: '/admin/events',
   summary:
-    'Searches the audit log and the failed sign-ins together, newest first, or returns what happened since an earlier response',
+    'Searches the audit log and the failed sign-ins together, newest first. With after, returns the events since an earlier response, oldest first',
   allowed: 'admin',
   query: {
     user: 'Only events of the user with this ID',
-    name: 'Only events of the user with this email address or phone number. Without such a user: events whose name contains the text',
+    name: 'Only events of the user with this email address or phone number. If there is no such user, events whose name contains the text',
     address: 'Only events from this IP address',
     action: 'Only this action, such as login; login_failed for failed sign-ins',
     reason: 'Only sign-ins that failed for this reason, such as wrong_password',
@@ -38,13 +38,13 @@ export const adminEvents = defineEndpoint({
     from: 'Only events at or after this time, such as 2026-03-04T00:00:00Z',
     to: 'Only events before this time',
     limit: `Number of events, up to ${mostEvents}. Default: 50`,
-    before: 'next of an earlier response: the events that follow it',
-    after: 'latest of an earlier response: the events since then, oldest first',
+    before: 'next of an earlier response, to get older events',
+    after: 'latest of an earlier response, to get the events since then',
   },
   success: {
     status: 200,
     description:
-      'events; next, where older events continue, or null; latest, for after. A page may have fewer events than limit although next is set',
+      'events; next, the value of before for older events, or null; latest, the value of after for newer events. A page may have fewer events than limit even if next is set',
   },
   async handle({ query }, services) {
     const filter = parseFilter(query)

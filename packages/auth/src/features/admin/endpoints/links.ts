@@ -65,7 +65,7 @@ const body = Type.Object({
   impersonation: Type.Optional(
     Type.Boolean({
       description:
-        'Whether the administrator will sign in as the user, for the type magiclink. The audit entry says so',
+        'Whether the administrator will use the link to sign in as the user, for the type magiclink. The audit entry records it',
     }),
   ),
 })
@@ -73,14 +73,15 @@ const body = Type.Object({
 export const adminGenerateLink = defineEndpoint({
   method: 'POST',
   path: '/admin/generate_link',
-  summary: 'Generates the link of an email. Sends the email for the type invite, or with send',
+  summary:
+    'Generates the link of an email. Also sends the email for the type invite, or if send is true',
   allowed: 'admin',
   query: { redirect_to: 'URL to which the link redirects. May also be in the body' },
   body,
   success: {
     status: 200,
     description:
-      'The user record with action_link, email_otp, hashed_token, verification_type and redirect_to; sent or impersonation, if they apply',
+      'The user record with action_link, email_otp, hashed_token, verification_type and redirect_to. sent or impersonation is true if it applies',
   },
   async handle(call, services) {
     const { body: fields, audience, adminRole, adminSubject, client, externalUrl } = call

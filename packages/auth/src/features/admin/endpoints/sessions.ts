@@ -23,9 +23,9 @@ export const adminListSessions = defineEndpoint({
 export const adminEndSession = defineEndpoint({
   method: 'DELETE',
   path: '/admin/users/:user_id/sessions/:session_id',
-  summary: 'Ends one session of a user',
+  summary: 'Revokes one session of a user',
   allowed: 'admin',
-  success: { status: 204, description: 'The session was ended and its refresh token revoked' },
+  success: { status: 204, description: 'The session and its refresh token were revoked' },
   async handle({ params, adminRole, client }, services) {
     const userId = readUserId(params)
     const sessionId = readSessionId(params)
@@ -42,12 +42,13 @@ export const adminEndSession = defineEndpoint({
 export const adminIssueUserToken = defineEndpoint({
   method: 'POST',
   path: '/admin/users/:user_id/token',
-  summary: 'Issues an access token of a user, to call other servers as this user',
+  summary:
+    'Issues an access token for a user, with which an administrator can call other servers as this user',
   allowed: 'admin',
   success: {
     status: 200,
     description:
-      'access_token, which is valid for at most 5 minutes and has no session, token_type, expires_in and expires_at',
+      'access_token, token_type, expires_in and expires_at. The token is valid for at most 5 minutes and has no session',
   },
   async handle({ params, adminRole, client }, services) {
     return json(await issueUserToken(services, { userId: readUserId(params), adminRole, client }))

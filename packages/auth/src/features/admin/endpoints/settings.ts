@@ -24,7 +24,7 @@ export const adminSettings = defineEndpoint({
 export const adminMailTemplates = defineEndpoint({
   method: 'GET',
   path: '/admin/mail-templates',
-  summary: 'Renders all email templates with invented values. Supabase Auth has no such endpoint',
+  summary: 'Renders all email templates with example values. Supabase Auth has no such endpoint',
   allowed: 'admin',
   success: {
     status: 200,
@@ -36,8 +36,7 @@ export const adminMailTemplates = defineEndpoint({
 export const adminTestMail = defineEndpoint({
   method: 'POST',
   path: '/admin/mail-templates/test',
-  summary:
-    'Sends a template with invented values to an address. Supabase Auth has no such endpoint',
+  summary: 'Sends a template with example values to an address. Supabase Auth has no such endpoint',
   allowed: 'admin',
   limiter: 'otp',
   body: Type.Object({
@@ -46,7 +45,7 @@ export const adminTestMail = defineEndpoint({
   }),
   success: {
     status: 200,
-    description: 'The name and the recipient, if the mail server accepted it',
+    description: 'The template and the recipient. The mail server has accepted the message',
   },
   async handle({ body, adminRole, client }, services) {
     const name = parseMessageName(body.template)

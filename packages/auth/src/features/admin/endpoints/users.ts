@@ -41,7 +41,7 @@ export const adminListUsers = defineEndpoint({
   success: {
     status: 200,
     description:
-      'Users and audience, with the headers X-Total-Count and Link. With order_by or a parameter that selects users, also total',
+      'Users and audience, with the headers X-Total-Count and Link. The body has total if order_by or a parameter that selects users is given',
   },
   async handle({ query, audience }, services) {
     const { filter = '' } = query

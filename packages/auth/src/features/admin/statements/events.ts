@@ -6,7 +6,7 @@ import { action, auditTable, isIndexed, type Nullable, subject, type } from './a
 
 /** When there are no events, one row without an event is returned, and its ID is null. */
 interface EventRow extends Nullable<AuditRow> {
-  /** What the statement sees of the database, and when; the live tail continues from there. */
+  /** The snapshot that the statement reads, and its time. The live tail continues from there. */
   readonly snapshot: string
   readonly at: Time
 }
@@ -42,7 +42,7 @@ type FilterName = (typeof filterParameters)[number]
 const failures = '{ns}.sign_in_failures'
 const hasText = (value: string, text: string) => `strpos(lower(${value}), ${text}::text) > 0`
 
-/** The condition on audit entries, beyond the one that an index fulfils. */
+/** The conditions on audit entries, in addition to the one that the index answers. */
 function toAuditFilter(p: Toward<FilterName>): string {
   const names = ["payload ->> 'actor_username'", "payload ->> 'actor_name'"]
   const subjects = ["payload #>> '{traits,user_email}'", "payload #>> '{traits,user_phone}'"]
@@ -142,15 +142,15 @@ const writer = (table: string) => `(
     from (select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as top) t)`
 
 /**
- * The events that were committed after the snapshot `since`, oldest first. Times cannot tell them:
- * a transaction may commit after another one that has a later time. `until` continues a tail that had more
+ * The events that were committed after the snapshot `since`, oldest first. Times do not suffice,
+ * because a transaction may commit after another one that has a later time. `until` continues a tail that had more
  * events than `limit`.
  */
 export const tailEvents = toTailStatement()
 
 function toTailStatement() {
   const p = toPlaceholders(tailParameters)
-  // One condition on the time: PostgreSQL would begin to read the index at the lower one of two.
+  // There is only one condition on the time: with two, PostgreSQL would start to read the index at the lower one.
   const start = `greatest(${p('time')}::timestamptz, ${p('from')}::timestamptz)`
   const isNew = (table: string, time: string) => `(${time}, id) > (${start}, ${p('id')}::uuid)
        and not pg_visible_in_snapshot(${writer(table)}, ${p('since')}::pg_snapshot)

@@ -81,11 +81,11 @@ const firstOfPage = parameters.length + 1
 
 const hasText = (text: string) => `strpos(lower(${text}), (select lower($3::text))) > 0`
 
-/** Without the index of trigrams: a filter reads all users anyway. */
+/** Does not use the trigram index, because a filter reads all users anyway. */
 const isMatch = `($3::text is null or coalesce(${hasText('u.email')} or ${hasText(fullName)}
        or strpos(u.phone, $4::text) > 0 or u.id between $5::uuid and $6::uuid, false))`
 
-/** Which users a statement looks at: those with an identity of one provider, or all. */
+/** Which users a statement reads: those with an identity of one provider, or all. */
 export type UserScope = 'all' | 'provider'
 
 /**
@@ -176,7 +176,7 @@ function toCursorStatement(scope: UserScope, name: UserOrderName, direction: Sor
   ).returning<UserRow & Keyed>()
 }
 
-/** Creates each statement when it is used first: there are more combinations than a server needs. */
+/** Creates each statement at its first use, because a server uses few of the many combinations. */
 function createTable<Made extends Statement>(
   toStatement: (scope: UserScope, name: UserOrderName, direction: SortDirection) => Made,
 ) {

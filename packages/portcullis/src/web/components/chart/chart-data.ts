@@ -56,7 +56,7 @@ export function toCeiling(highest: number): number {
   return Math.max(4, factor * power)
 }
 
-/** A closer look would show fewer than this number of points. */
+/** The smallest number of points that a zoom can show. */
 const fewestSteps = 4
 
 /**

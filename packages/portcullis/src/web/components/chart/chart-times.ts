@@ -14,7 +14,7 @@ export interface Tick {
   readonly text: string
 }
 
-/** Round times of the local clock, at most `most`. */
+/** Returns at most `most` round times of the local clock. */
 export function toTicks({ from, to }: TimeSpan, most: number): readonly Tick[] {
   const interval = intervals.find((each) => (to - from) / each <= most) ?? 24 * hour
   const offset = new Date(from).getTimezoneOffset() * minute

@@ -10,8 +10,8 @@ import { useLoaded } from '../../use-loaded.ts'
 export function EventUser({ userId }: { readonly userId: string }): JSX.Element {
   const loaded = useLoaded((signal) => callApi<User>(`/api/users/${userId}`, { signal }), [userId])
   return (
-    <section aria-label="Account now" class="stack tight">
-      <h3>Account now</h3>
+    <section aria-label="Current state of the account" class="stack tight">
+      <h3>Current state of the account</h3>
       {loaded.state === 'loading' && <p class="muted">Loading…</p>}
       {loaded.state === 'failed' && (
         <p class="muted">

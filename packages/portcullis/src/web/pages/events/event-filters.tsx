@@ -11,7 +11,7 @@ interface FiltersProps {
 const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 const pauseMs = 300
 
-/** Every filter is in the page's URL. A change leaves the older part of the list. */
+/** Every filter is in the page's URL. A change shows the newest events again. */
 export function EventFilters({ address }: FiltersProps): JSX.Element {
   const { values } = address
   const change = (changes: Parameters<EventsAddress['go']>[0]) =>

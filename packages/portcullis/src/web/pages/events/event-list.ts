@@ -11,7 +11,8 @@ export interface EventList {
 export const mostRows = 2_000
 
 /**
- * Adds events. One that is already there is replaced: further failed attempts, or a deleted user.
+ * Adds events. An event that is already in the list is replaced: further attempts may have failed, or its user may
+ * have been deleted.
  * @param next The new end of the list, if older events were added.
  */
 export function addEvents(
@@ -37,7 +38,7 @@ function compareNewest({ entry: a }: AuditEvent, { entry: b }: AuditEvent): numb
   return one < other ? 1 : one > other ? -1 : 0
 }
 
-/** Times have as many decimals as they need, so as texts they are not in order. */
+/** Times have different numbers of decimals, so comparing them as strings would give a wrong order. */
 function toSortableTime(time: string): string {
   return time.replace(/(?:\.(\d+))?Z$/, (_, fraction = '') => `.${fraction.padEnd(6, '0')}Z`)
 }

@@ -36,7 +36,7 @@ export function EventPanel({ place, event, onClose }: EventPanelProps): JSX.Elem
   )
 }
 
-/** Searches the event by its time, for a URL that was opened directly. */
+/** Searches for the event by its time, for a URL that was opened directly. */
 function FoundDetails({ place }: Pick<EventPanelProps, 'place'>): JSX.Element {
   const loaded = useLoaded(
     async (signal) => {
@@ -52,7 +52,7 @@ function FoundDetails({ place }: Pick<EventPanelProps, 'place'>): JSX.Element {
   if (loaded.value) return <Details event={loaded.value} />
   return (
     <Empty icon="events" title="Event not found">
-      It is no longer stored, or further failed attempts were added to it.
+      The event is no longer stored, or it has changed because further attempts failed.
     </Empty>
   )
 }
@@ -90,7 +90,7 @@ function Details({ event }: { readonly event: AuditEvent }): JSX.Element {
               <>
                 <span class="mono">{entry.ip_address}</span>
                 <a class="small" href={`/events?address=${encodeURIComponent(entry.ip_address)}`}>
-                  All events from this address
+                  All events from this IP address
                 </a>
               </>
             )}
@@ -159,7 +159,7 @@ function Links({ event }: { readonly event: AuditEvent }): JSX.Element | null {
   if (id !== '' || name === '') return null
   return (
     <a class="small" href={`/events?name=${encodeURIComponent(name)}`}>
-      All events of this name
+      All events with this name
     </a>
   )
 }

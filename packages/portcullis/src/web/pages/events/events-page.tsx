@@ -24,7 +24,7 @@ export function Page(): JSX.Element {
 function NoAuthServer(): JSX.Element {
   return (
     <>
-      <PageHeader title="Events" summary="What happened, and why it failed." />
+      <PageHeader title="Events" summary="The audit log and failed sign-ins." />
       <Empty icon="events" title="No auth server">
         Start everything with <code>portcullis up</code>, or start the console with{' '}
         <code>portcullis console --auth-url URL --auth-key KEY</code>. The key must be a service key
@@ -126,7 +126,8 @@ function EventBrowser({ events, address }: BrowserProps): JSX.Element {
   if (state === 'failed') {
     return isMissing(error) ? (
       <Empty icon="events" title="Events are not available">
-        This auth server cannot search its events. The auth server of Portcullis can.
+        This auth server cannot search its events. Only the auth server of Portcullis has this
+        search.
       </Empty>
     ) : (
       <Failure error={error} onRetry={events.reload} />
@@ -177,7 +178,7 @@ function OlderEvents({ events, address }: BrowserProps): JSX.Element {
       {isFull ? (
         <>
           <span class="muted small">
-            {formatNumber(mostRows)} events are shown, which is the most at once.
+            {formatNumber(mostRows)} events are shown, the maximum on one page.
           </span>
           <a class="button" href={address.toHref({ before: list.next ?? '' })}>
             Continue with older events
@@ -187,7 +188,7 @@ function OlderEvents({ events, address }: BrowserProps): JSX.Element {
         <>
           <span class="muted small">
             {list.events.length === 0
-              ? 'No matching events among the newest entries. The search can continue.'
+              ? 'No events match among the newest entries. Load older events to continue the search.'
               : `${formatNumber(list.events.length)} events are shown.`}
           </span>
           <Button onClick={loadOlder}>Load older events</Button>

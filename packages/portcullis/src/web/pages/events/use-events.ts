@@ -7,7 +7,7 @@ import { addEvents, type EventList, toEventList } from './event-list.ts'
 import { endsNow, toQuery, type useEventsAddress } from './use-events-address.ts'
 
 const pageSize = 100
-/** A search may find few events in many entries; it continues until the page has some, or the user decides. */
+/** One read may find few events or none. After this many reads, the user decides whether to continue. */
 const mostReads = 10
 
 type Values = ReturnType<typeof useEventsAddress>['values']
@@ -44,7 +44,7 @@ export function useEvents(values: Values): Events {
     [key],
   )
   const ready = loaded.state === 'ready' ? loaded.value : undefined
-  /** What was added to the loaded page. It is dropped when another page is loaded. */
+  /** The events that were added to the loaded page. They are dropped when another page is loaded. */
   const [added, setAdded] = useState<{ readonly to: typeof ready; readonly list: EventList }>()
   const toList = (last: typeof added) =>
     last && last.to === ready ? last.list : ready ? toEventList(ready.page) : empty

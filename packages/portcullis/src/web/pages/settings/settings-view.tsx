@@ -27,9 +27,9 @@ export function SettingsView({ server }: SettingsViewProps): JSX.Element {
   if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
   if (loaded.value.settings.length === 0) {
     return (
-      <Empty icon="settings" title="Settings unknown">
-        Servers that were not started by <code>portcullis up</code> do not report the options of
-        their GraphQL library.
+      <Empty icon="settings" title="Settings are not available">
+        The console shows the settings of a GraphQL API only if <code>portcullis up</code> started
+        it.
       </Empty>
     )
   }

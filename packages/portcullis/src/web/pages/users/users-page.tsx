@@ -59,7 +59,7 @@ function Users(): JSX.Element {
   const OpenDialog = opened && dialogs[opened]
   const leaving = useRef(new AbortController())
   useListKeys(keys)
-  // Users that another search does not show must not stay selected. A layout effect, so that no action runs before.
+  // Users that another search does not show must not stay selected. A layout effect runs before any action.
   const { text, filters } = search
   useLayoutEffect(() => {
     selection.set([])

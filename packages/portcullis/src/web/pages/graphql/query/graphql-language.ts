@@ -6,11 +6,11 @@ import { buildClientSchema, type IntrospectionQuery } from 'graphql'
 export interface GraphqlLanguageOptions {
   /** Undefined if the API does not return its schema. */
   readonly schema: Promise<IntrospectionQuery | undefined>
-  /** Called when a name is clicked with Ctrl. */
+  /** Called when a name is clicked while Ctrl is pressed. */
   readonly onShowType: (name: string) => void
 }
 
-/** GraphQL with completion and validation from the moment the schema has arrived. */
+/** GraphQL, with completion and validation once the schema is loaded. */
 export function createGraphqlLanguage({ schema, onShowType }: GraphqlLanguageOptions): Extension {
   const addSchema = ViewPlugin.define((view) => {
     let isGone = false

@@ -21,7 +21,7 @@ export function UserPicker({ user, onPick }: UserPickerProps): JSX.Element {
   if (user !== undefined) {
     return (
       <div class="field">
-        <span class="query-label">As this user</span>
+        <span class="query-label">Send as</span>
         <div class="row tight">
           <strong class="query-user">{user.name}</strong>
           <Button size="small" icon="close" onClick={() => onPick(undefined)}>
@@ -29,21 +29,21 @@ export function UserPicker({ user, onPick }: UserPickerProps): JSX.Element {
           </Button>
         </div>
         <span class="hint">
-          The auth server issues a token for each query and writes an audit entry. The token stays
-          on the server of the console.
+          The auth server issues an access token for each query and writes an audit entry. The token
+          is not sent to this browser.
         </span>
       </div>
     )
   }
   return (
     <div class="field">
-      <label for={id}>As this user</label>
+      <label for={id}>Send as</label>
       <input
         id={id}
         class="input"
         type="search"
         autocomplete="off"
-        placeholder="Anonymous. Search by email, phone or ID"
+        placeholder="Anonymous; or search for a user by email, phone or ID"
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
       />

@@ -28,7 +28,7 @@ export function CounterPanel({
       <Card title="Counter">
         {target === undefined ? (
           <Empty icon="search" title="No key selected">
-            Click a key to see its counter, and to reset it.
+            Choose a key in the list to see its counter, or to reset it.
           </Empty>
         ) : (
           <Counter key={`${target.domain} ${toEntriesText(target)}`} target={target} />
@@ -165,7 +165,7 @@ function ResetDialog({ target, onDone, onClose }: ResetDialogProps): JSX.Element
       <p>
         <KeyLabel {...target} />
       </p>
-      <p>Its hits are set to 0, so it has its whole limit again until the window ends.</p>
+      <p>The counter is set to 0, so the key has its full limit again.</p>
     </FormDialog>
   )
 }

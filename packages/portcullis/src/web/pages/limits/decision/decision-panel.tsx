@@ -184,7 +184,7 @@ function Explanation({ explanation }: { readonly explanation: Explained }): JSX.
       </p>
       {nearMisses.length > 0 && (
         <div class="limits-near-misses">
-          <h4>Near misses</h4>
+          <h4>Rules that almost match</h4>
           <ul>
             {nearMisses.map((hint) => (
               <li key={hint}>{hint}</li>

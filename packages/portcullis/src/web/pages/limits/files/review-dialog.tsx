@@ -17,7 +17,7 @@ interface ReviewDialogProps {
   readonly onClose: () => void
 }
 
-/** Shows what a draft changes, in the file and in the decisions, before it is saved. */
+/** Before a draft is saved, shows the changes to the file and to the decisions. */
 export function ReviewDialog(props: ReviewDialogProps): JSX.Element {
   const { name, before, after, onSave, onClose } = props
   return (
@@ -29,13 +29,13 @@ export function ReviewDialog(props: ReviewDialogProps): JSX.Element {
       onClose={onClose}
     >
       <DiffView
-        label={`Changes of ${name}`}
+        label={`Changes to ${name}`}
         before={before}
         after={after}
         load={toLanguage(name)}
       />
       <section class="stack tight" aria-labelledby="limits-would-change">
-        <h3 id="limits-would-change">What would change</h3>
+        <h3 id="limits-would-change">Decisions that would change</h3>
         <Replay name={name} text={after} />
       </section>
     </FormDialog>

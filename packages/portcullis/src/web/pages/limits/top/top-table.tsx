@@ -67,7 +67,7 @@ function toId(key: TopKey): string {
 }
 
 function toFacts({ limit, rule, canInspect }: TopKey): string {
-  if (limit === null) return 'no rule limits this key any more, or the key is too long to keep'
-  if (!canInspect) return `${limit}, a limit of the request`
+  if (limit === null) return 'no limit known: the rules have changed, or the key is too long'
+  if (!canInspect) return `${limit}, given in the request`
   return `${limit} (${rule})`
 }

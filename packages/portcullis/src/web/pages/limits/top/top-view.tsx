@@ -16,13 +16,13 @@ import { CounterPanel } from '../counter/counter-panel.tsx'
 import { TopTable } from './top-table.tsx'
 
 const tabs = [
-  { name: 'limited', title: 'Limited most' },
-  { name: 'calls', title: 'Most hits' },
+  { name: 'limited', title: 'Hits over the limit' },
+  { name: 'calls', title: 'All hits' },
 ] as const
 
 type Order = (typeof tabs)[number]['name']
 
-/** The keys that were limited most and counted most in the last minutes, and one counter beside them. */
+/** The keys with the most hits of the last minutes, in total or over their limit, and the counter of one of them. */
 export function TopView(): JSX.Element {
   const [order, setOrder] = useState<Order>('limited')
   const [picked, setPicked] = useState<TopKey>()
@@ -64,7 +64,7 @@ interface TopListProps {
 function TopList({ top, picked, onPick }: TopListProps): JSX.Element {
   if (top.keys.length === 0) {
     return (
-      <Empty icon="limits" title={top.by === 'limited' ? 'Nothing was limited' : 'No hits'}>
+      <Empty icon="limits" title={top.by === 'limited' ? 'No hits over a limit' : 'No hits'}>
         {`No request ${top.by === 'limited' ? 'was over a limit' : 'was counted'} in the last ${toMinutes(top.seconds)}. Keys appear here within a second.`}
       </Empty>
     )
@@ -80,13 +80,14 @@ function TopList({ top, picked, onPick }: TopListProps): JSX.Element {
 /** Says which of the numbers are exact. */
 function toNote({ seconds, isEstimate, floor }: TopKeys): string {
   const time = `Hits of the last ${toMinutes(seconds)}.`
-  const others = floor === 0 ? '' : ` Keys that are not listed have at most ${formatNumber(floor)}.`
+  const others =
+    floor === 0 ? '' : ` Keys that are not listed have at most ${formatNumber(floor)} hits.`
   if (isEstimate) {
-    return `${time} The load is high, so the service counted a sample: the numbers are estimates.${others}`
+    return `${time} The load is high, so the service counted only a sample of the requests. The numbers are estimates.${others}`
   }
   return floor === 0
     ? `${time} The numbers are exact.`
-    : `${time} There are more keys than the service keeps, so the numbers are lower bounds.${others}`
+    : `${time} There are more keys than the service can list, so the numbers are lower bounds.${others}`
 }
 
 function toMinutes(seconds: number): string {

@@ -9,7 +9,7 @@ import { type Tab, Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import { TestForm } from './test-form.tsx'
 
-/** The email templates, rendered with invented values. */
+/** The email templates, rendered with example values. */
 export function TemplatesView(): JSX.Element {
   const loaded = useLoaded(
     (signal) => callApi<MailTemplates>('/api/settings/templates', { signal }),
@@ -96,8 +96,8 @@ function Template({ template, canSend }: TemplateProps): JSX.Element {
           </div>
         </dl>
         {problem !== undefined && (
-          <Notice tone="warn" title="The configured template is not up to date.">
-            {problem}. The last valid copy or the built-in template is used.
+          <Notice tone="warn" title="The configured template cannot be used.">
+            {problem}. Its last valid copy or the built-in template is used instead.
           </Notice>
         )}
         <Tabs
@@ -132,7 +132,7 @@ function Part({
     <>
       {/* A template may come from another server: the sandbox blocks scripts and navigation. */}
       <iframe class="templates-frame" title="Preview of the message" sandbox="" src={path} />
-      <p class="muted small">The values are invented. Links and external images are disabled.</p>
+      <p class="muted small">The values are examples. Links and external images are disabled.</p>
     </>
   )
 }

@@ -15,23 +15,22 @@ export function TestForm({ template }: { readonly template: string }): JSX.Eleme
     const email = `${form.get('email') ?? ''}`.trim()
     await callApi('/api/settings/templates/test', { method: 'POST', body: { template, email } })
     const place = mailbox ? ' It is in the mailbox.' : ''
-    showSuccess(`The mail server accepted the test for ${email}.${place}`)
+    showSuccess(`The mail server accepted the test email for ${email}.${place}`)
   }
   return (
     <>
       <Button size="small" icon="mailbox" onClick={() => setOpen(true)}>
-        Send a test…
+        Send test email…
       </Button>
       {isOpen && (
         <FormDialog
-          title="Send a test"
+          title="Send test email"
           action="Send"
           onSubmit={send}
           onClose={() => setOpen(false)}
         >
           <p class="muted">
-            The mail server of the auth server sends the message with invented values. Its link and
-            code do not work.
+            The auth server sends the message with example values. Its link and code do not work.
           </p>
           <Field label="Email address" hint="The test counts towards the email limit.">
             <input name="email" type="email" class="input" required autocomplete="email" />

@@ -4,7 +4,7 @@ import { callApi } from '../../../api.ts'
 import { changeUser } from '../change-user.ts'
 import { BanDurations, DeleteKinds } from '../dialogs/change-dialogs.tsx'
 import { readText } from '../dialogs/user-dialog.tsx'
-import { endAllSessions } from '../end-sessions.ts'
+import { revokeAllSessions } from '../revoke-sessions.ts'
 
 /** An action on all selected users. */
 export interface BulkAction {
@@ -30,7 +30,7 @@ export const bulkActions = {
       <>
         <p class="muted">
           The users can neither sign in nor refresh a session until the ban ends or is lifted.
-          Nothing is deleted. A ban that exists is replaced.
+          Nothing is deleted. An existing ban is replaced.
         </p>
         <BanDurations />
       </>
@@ -38,17 +38,17 @@ export const bulkActions = {
     act: (user, form) => changeUser(user.id, { ban_duration: `${readText(form, 'hours')}h` }),
   },
   sessions: {
-    title: 'End sessions…',
-    verb: 'End sessions',
+    title: 'Revoke sessions…',
+    verb: 'Revoke sessions',
     done: 'signed out',
-    question: (users) => `End all sessions of ${users}?`,
+    question: (users) => `Revoke all sessions of ${users}?`,
     children: (
       <p class="muted">
-        Ended sessions cannot be refreshed. Your services may still accept their access tokens until
-        the tokens expire. The users can sign in again.
+        Revoked sessions cannot be refreshed. Your services may still accept their access tokens
+        until the tokens expire. The users can sign in again.
       </p>
     ),
-    act: (user) => endAllSessions(user.id),
+    act: (user) => revokeAllSessions(user.id),
   },
   delete: {
     title: 'Delete…',

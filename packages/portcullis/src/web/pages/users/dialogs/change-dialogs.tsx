@@ -85,7 +85,7 @@ export function PasswordDialog({ user, onChange, onClose }: UserDialogProps): JS
     <FormDialog title="Set a new password" action="Set password" onSubmit={save} onClose={onClose}>
       <p class="muted">
         {toUserName(user)} is signed out everywhere and receives no message. To let users choose a
-        password themselves, generate a “Reset password” link.
+        password themselves, send them a “Reset password” email.
       </p>
       <Field label="New password">
         <input

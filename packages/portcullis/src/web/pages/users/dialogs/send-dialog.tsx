@@ -15,24 +15,24 @@ interface Mail {
 
 const recovery: Mail = {
   type: 'recovery',
-  title: 'Password recovery',
-  explanation: 'A link that signs the user in to set a new password.',
+  title: 'Reset password',
+  explanation: 'Sends a link that signs the user in to set a new password.',
 }
 const magicLink: Mail = {
   type: 'magiclink',
-  title: 'Magic link',
-  explanation: 'A link that signs the user in without a password.',
+  title: 'Sign in (magic link)',
+  explanation: 'Sends a link that signs the user in without a password.',
 }
 const confirmation: Mail = {
   type: 'signup',
-  title: 'Confirmation, again',
+  title: 'Confirm sign-up',
   explanation:
-    'A link that confirms the address. A password that the user chose at sign-up is removed, and they can set a new one.',
+    'Sends a new link that confirms the address. The password that the user chose at sign-up is removed; they can set a new one.',
 }
 const invitation: Mail = {
   type: 'invite',
-  title: 'Invitation, again',
-  explanation: 'A link that confirms the address and signs the user in.',
+  title: 'Invite',
+  explanation: 'Sends a new invitation: a link that confirms the address and signs the user in.',
 }
 
 /** Returns the emails that make sense for the user, the most likely first. */
@@ -41,7 +41,7 @@ function toMails({ email_confirmed_at: at, invited_at: invitedAt }: User): reado
   return [...(invitedAt === undefined ? [confirmation] : [invitation]), magicLink, recovery]
 }
 
-/** Sends an email to the user. An older link of the same kind no longer works. */
+/** Sends an email to the user. Earlier links of the same type stop working. */
 export function SendDialog({ user, onClose }: UserDialogProps): JSX.Element {
   const mails = toMails(user)
   const send = async (form: FormData) => {

@@ -57,7 +57,7 @@ function toFacts(user: User): readonly Fact[] {
     { name: 'Role', value: <span class="mono">{user.role || '–'}</span> },
     { name: 'Created', value: <Moment time={user.created_at} /> },
     { name: 'Last sign-in', value: <Moment time={user.last_sign_in_at} otherwise="never" /> },
-    { name: 'Last change', value: <Moment time={user.updated_at} /> },
+    { name: 'Updated', value: <Moment time={user.updated_at} /> },
     ...(user.invited_at === undefined
       ? []
       : [{ name: 'Invited', value: <Moment time={user.invited_at} /> }]),

@@ -7,7 +7,7 @@ import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { endSessions, toSessionsPath } from '../end-sessions.ts'
+import { revokeSessions, toSessionsPath } from '../revoke-sessions.ts'
 import type { TabProps } from './tab.ts'
 
 export function SessionsTab({ user }: TabProps): JSX.Element {
@@ -25,7 +25,7 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
   }
   const end = async (ended: readonly Session[], done: string) => {
     try {
-      await endSessions(user.id, ended)
+      await revokeSessions(user.id, ended)
       showSuccess(done)
     } catch (error) {
       showFailure(error)

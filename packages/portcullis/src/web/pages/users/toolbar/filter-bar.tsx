@@ -71,7 +71,7 @@ interface Settings {
   readonly external?: Readonly<Record<string, boolean>>
 }
 
-/** Lists the enabled providers first. Users of the others may exist from before. */
+/** Lists the enabled providers first. The others may have been enabled earlier, and still have users. */
 function ProviderField({ label, value, onChange }: ProviderFieldProps): JSX.Element {
   const loaded = useLoaded((signal) => callApi<Settings>('/auth/settings', { signal }), [])
   const { external = {} } = loaded.state === 'ready' ? loaded.value : {}

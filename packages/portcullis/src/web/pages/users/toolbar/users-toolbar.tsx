@@ -43,7 +43,7 @@ export function UsersToolbar({ address, total, view, onView }: UsersToolbarProps
         >
           Filters
         </button>
-        <Button onClick={() => setOpened('view')}>View…</Button>
+        <Button onClick={() => setOpened('view')}>View options…</Button>
         <Button isDisabled={!total} onClick={() => setOpened('export')}>
           Export…
         </Button>

@@ -31,7 +31,7 @@ export function ViewDialog({ address, view, onChange, onClose }: ViewDialogProps
       ),
     })
   return (
-    <Dialog title="View" onClose={onClose}>
+    <Dialog title="View options" onClose={onClose}>
       <fieldset class="user-choices user-columns">
         <legend>Columns</legend>
         {columns.map((column) => (

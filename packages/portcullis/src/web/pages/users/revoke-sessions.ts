@@ -5,16 +5,16 @@ export function toSessionsPath(userId: string): string {
   return `/api/users/${userId}/sessions`
 }
 
-/** Ends sessions of a user. */
-export async function endSessions(userId: string, sessions: readonly Session[]): Promise<void> {
-  await Promise.all(sessions.map(({ id }) => endSession(`${toSessionsPath(userId)}/${id}`)))
+/** Revokes sessions of a user. */
+export async function revokeSessions(userId: string, sessions: readonly Session[]): Promise<void> {
+  await Promise.all(sessions.map(({ id }) => revokeSession(`${toSessionsPath(userId)}/${id}`)))
 }
 
-export async function endAllSessions(userId: string): Promise<void> {
-  await endSessions(userId, await callApi<readonly Session[]>(toSessionsPath(userId)))
+export async function revokeAllSessions(userId: string): Promise<void> {
+  await revokeSessions(userId, await callApi<readonly Session[]>(toSessionsPath(userId)))
 }
 
-async function endSession(path: string): Promise<void> {
+async function revokeSession(path: string): Promise<void> {
   try {
     await callApi(path, { method: 'DELETE' })
   } catch (error) {
