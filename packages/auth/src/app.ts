@@ -1,5 +1,5 @@
-import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
-import type { EventLog } from '@portcullis/service-kit/log'
+import type { EventLog } from '@portcullis/service-kit/log/log'
+import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import type { FastifyInstance } from 'fastify'
 import { toCompatNote } from './config/compat-mode.ts'
 import type { Config } from './config/config.ts'

@@ -1,7 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
 /** How messages name counts and reasons. */
-const texts = '@portcullis/service-kit/count-text @portcullis/service-kit/reason'
+const texts = '@portcullis/service-kit/text'
 
 const rules =
   'Rules do not import drivers, listeners or the environment; their dependencies are passed in.'
@@ -249,7 +249,7 @@ export const auth: PackageTable = {
   },
 
   'verify/**': {
-    outside: `${texts} @portcullis/service-kit/similar-names jose node:http`,
+    outside: `${texts} jose node:http`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import type { Check } from '@portcullis/service-kit/config-check'
-import type { AnyVariable } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import type { AnyVariable } from '@portcullis/service-kit/settings/env'
 import { parseLineTemplate, parseTextTemplate, TemplateError } from '../template/index.ts'
 
 /** Checks a variable that has no sensible default. */

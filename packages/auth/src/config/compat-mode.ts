@@ -1,4 +1,4 @@
-import type { Environment } from '@portcullis/service-kit/env'
+import type { Environment } from '@portcullis/service-kit/settings/env'
 
 export const compatModes = ['auto', 'specification', 'upstream'] as const
 export type CompatMode = (typeof compatModes)[number]

@@ -1,5 +1,11 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { boolean, type Chapter, hideAll, type Settings, string } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import {
+  boolean,
+  type Chapter,
+  hideAll,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/settings/env'
 import { checkWebUrl } from './checks.ts'
 import { type HeaderLists, toHeaderLists } from './header-lists.ts'
 import { withOldNames } from './variables.ts'

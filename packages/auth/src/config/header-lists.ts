@@ -1,5 +1,5 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import type { AnyVariable } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import type { AnyVariable } from '@portcullis/service-kit/settings/env'
 
 /** The values of each header by its name. */
 export type HeaderLists = Readonly<Record<string, readonly string[]>>

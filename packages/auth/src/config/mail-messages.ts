@@ -1,11 +1,11 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   hideCredentials,
   type Settings,
   string,
   type Variables,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { checkLineTemplate, checkWebUrl } from './checks.ts'
 import { unlessBlank } from './variables.ts'
 

@@ -1,4 +1,5 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import { type LogLevel, logLevels } from '@portcullis/service-kit/log/log'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -7,8 +8,7 @@ import {
   port,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
-import { type LogLevel, logLevels } from '@portcullis/service-kit/log'
+} from '@portcullis/service-kit/settings/env'
 import { checkDuration, oneHour, tenYears } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 

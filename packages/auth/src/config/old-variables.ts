@@ -1,5 +1,5 @@
-import type { CollectedCheck } from '@portcullis/service-kit/config-check'
-import type { Chapters, Environment } from '@portcullis/service-kit/env'
+import type { CollectedCheck } from '@portcullis/service-kit/settings/config-check'
+import type { Chapters, Environment } from '@portcullis/service-kit/settings/env'
 
 /**
  * Variables of GoTrue that this server does not support. They are accepted, with a deprecation

@@ -1,5 +1,11 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { boolean, type Chapter, port, type Settings, string } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import {
+  boolean,
+  type Chapter,
+  port,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/settings/env'
 import { checkHost } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 

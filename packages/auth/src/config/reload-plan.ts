@@ -1,5 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type AnyVariable, type Environment, readSettings } from '@portcullis/service-kit/env'
+import {
+  type AnyVariable,
+  type Environment,
+  readSettings,
+} from '@portcullis/service-kit/settings/env'
 import { type Config, chapters } from './config.ts'
 
 /** The environment and the files, as for `parseConfig`. */

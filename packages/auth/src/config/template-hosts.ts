@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import type { Check } from '@portcullis/service-kit/config-check'
-import type { Variables } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import type { Variables } from '@portcullis/service-kit/settings/env'
 import { classifyAddress } from '../outgoing/address-check.ts'
 
 interface TemplateSettings {

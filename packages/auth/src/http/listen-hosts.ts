@@ -1,4 +1,4 @@
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 
 /** `::` accepts IPv4 connections as well, but some machines have no IPv6. */
 const allInterfaces = ['::', '0.0.0.0'] as const

@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Client } from 'pg'
 import { openClient } from '../db/connection/open-client.ts'
 import { ImportError } from './import-error.ts'

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { toCountText } from '@portcullis/service-kit/count-text'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import type { Client } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { nilId } from '../db/nil-id.ts'

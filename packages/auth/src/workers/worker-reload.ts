@@ -1,4 +1,4 @@
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { PrepareChange, PreparedChange } from '../reloading/prepared-change.ts'
 import type { PreparedMessage, ReloadMessage } from './reload-messages.ts'
 

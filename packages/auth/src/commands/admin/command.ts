@@ -3,8 +3,8 @@ import {
   toArgumentError,
   toArgumentFault,
   toVerbFault,
-} from '@portcullis/service-kit/argument-faults'
-import type { Command, CommandIo } from '@portcullis/service-kit/command'
+} from '@portcullis/service-kit/cli/argument-faults'
+import type { Command, CommandIo } from '@portcullis/service-kit/cli/command'
 import { createCommandLog } from '../command-log.ts'
 import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'

@@ -3,8 +3,8 @@ import {
   toArgumentError,
   toArgumentFault,
   toVerbFault,
-} from '@portcullis/service-kit/argument-faults'
-import type { Command, CommandIo } from '@portcullis/service-kit/command'
+} from '@portcullis/service-kit/cli/argument-faults'
+import type { Command, CommandIo } from '@portcullis/service-kit/cli/command'
 import type { Config } from '../../config/config.ts'
 import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
 import { createCommandLog } from '../command-log.ts'

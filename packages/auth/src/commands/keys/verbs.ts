@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { CommandIo } from '@portcullis/service-kit/command'
+import type { CommandIo } from '@portcullis/service-kit/cli/command'
 import type { Database } from '../../db/database.ts'
 import { nilId } from '../../db/nil-id.ts'
 import { createKeyRing, type KeyName, keyNames } from '../../tokens/key-ring.ts'

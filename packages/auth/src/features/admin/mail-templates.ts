@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { SmtpConfig } from '../../config/mail.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import {

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import {
   ClientOfflineError,
   type CommandParser,

@@ -1,5 +1,5 @@
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { EmailValidationConfig } from '../../config/email-validation.ts'
 import { ApiError } from '../../errors.ts'
 import { request } from '../../outgoing/http-client.ts'

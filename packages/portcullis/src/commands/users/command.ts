@@ -3,7 +3,7 @@ import {
   toArgumentError,
   toArgumentFault,
   toVerbFault,
-} from '@portcullis/service-kit/argument-faults'
+} from '@portcullis/service-kit/cli/argument-faults'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
 import { keyVariable } from '../server-arguments.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
 import { type RuleFault, toLoadError } from '../../model/fault.ts'
 import type { LoadFailure } from '../source.ts'
