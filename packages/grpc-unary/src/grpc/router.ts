@@ -1,6 +1,5 @@
 import type { RequestHead } from '../http2/request-head.ts'
-import type { Application, Route } from '../http2/route.ts'
-import type { Stream, StreamConnection } from '../http2/stream.ts'
+import type { Application, Route, Stream, StreamConnection } from '../http2/stream.ts'
 import type { Methods, StreamCall, StreamHandler, UnaryHandler } from '../method.ts'
 import { status } from '../status.ts'
 import { MessageStream } from './message-stream.ts'
