@@ -1,7 +1,7 @@
 import type { EventLog } from '@portcullis/service-kit/log/log'
 import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import type { FastifyInstance } from 'fastify'
-import { toCompatNote } from './config/compat-mode.ts'
+import { toCompatNote } from './config/compatibility.ts'
 import type { Config } from './config/config.ts'
 import { type ChecksSettings, createSharedHashQueue } from './create-services.ts'
 import { openDatabase } from './db/database.ts'

@@ -20,7 +20,7 @@ import {
   checkWebUrl,
   oneDay,
 } from './checks.ts'
-import { type CompatChoice, compatModes } from './compat-mode.ts'
+import { type CompatChoice, compatModes } from './compatibility.ts'
 import { withOldNames } from './variables.ts'
 
 export const api = {

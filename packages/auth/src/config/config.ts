@@ -37,7 +37,13 @@ import {
   toProxies,
   toWorkers,
 } from './api.ts'
-import { chooseCompatMode } from './compat-mode.ts'
+import {
+  chooseCompatMode,
+  findAdvice,
+  inheritedNames,
+  noteWithoutEffect,
+  toDeprecations,
+} from './compatibility.ts'
 import {
   type DatabaseConfig,
   database,
@@ -46,20 +52,25 @@ import {
   toDatabase,
   toMigrations,
 } from './database.ts'
+import { type LimitsConfig, limits, toLimits } from './limits.ts'
 import {
   type EmailValidationConfig,
   emailValidation,
   toEmailValidation,
-} from './email-validation.ts'
-import { type LimitsConfig, limits, toLimits } from './limits.ts'
-import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail.ts'
+} from './mail/email-validation.ts'
+import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail/mail.ts'
 import { type OAuthServerConfig, oauthServer, toOAuthServer } from './oauth-server.ts'
-import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
-import { findAdvice, inheritedNames, noteWithoutEffect, toDeprecations } from './old-variables.ts'
+import {
+  type ObservabilityConfig,
+  observability,
+  type ProfilerConfig,
+  profiler,
+  toObservability,
+  toProfiler,
+} from './observability.ts'
 import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
 import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
-import { type ProfilerConfig, profiler, toProfiler } from './profiler.ts'
 import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'

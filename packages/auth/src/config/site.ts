@@ -9,7 +9,7 @@ import {
 } from '@portcullis/service-kit/settings/env'
 import { SettingError } from '../errors.ts'
 import { checkPresent, checkUrl } from './checks.ts'
-import { parseRedirectPattern } from './redirect-pattern.ts'
+import { parseRedirectPattern } from './redirect-patterns.ts'
 import { withOldNames } from './variables.ts'
 
 export const site = {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import process from 'node:process'
 import type { Log } from '@portcullis/service-kit/log/log'
 import { toReason } from '@portcullis/service-kit/text/reason'
-import type { ProfilerConfig } from '../config/profiler.ts'
+import type { ProfilerConfig } from '../config/observability.ts'
 import { encodeProfile } from './pprof.ts'
 import { openProfileSource, type ProfileSource } from './take-profile.ts'
 

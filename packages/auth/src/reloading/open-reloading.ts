@@ -3,7 +3,7 @@ import { Resources } from '@portcullis/service-kit/process/resources'
 import { type Fault, toFaultText } from '@portcullis/service-kit/settings/env'
 import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { Config } from '../config/config.ts'
-import { planReload, type SourcedConfig } from '../config/reload-plan.ts'
+import { planReload, type SourcedConfig } from './reload-plan.ts'
 import { type WatchedFolder, watchFolders } from './watch-folders.ts'
 
 /** A configuration that was read, and may be invalid. */

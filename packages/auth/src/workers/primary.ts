@@ -7,7 +7,7 @@ import {
   type Workers,
   type WorkersSettings,
 } from '@portcullis/service-kit/workers/primary'
-import { toCompatNote } from '../config/compat-mode.ts'
+import { toCompatNote } from '../config/compatibility.ts'
 import type { Config } from '../config/config.ts'
 import { toProcessStart } from '../create-services.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'

@@ -1,4 +1,4 @@
-import type { MailKind } from '../../config/mail-messages.ts'
+import type { MailKind } from '../../config/mail/messages.ts'
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'

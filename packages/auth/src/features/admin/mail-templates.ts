@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { toReason } from '@portcullis/service-kit/text/reason'
-import type { SmtpConfig } from '../../config/mail.ts'
+import type { SmtpConfig } from '../../config/mail/mail.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import {
   describeVariables,

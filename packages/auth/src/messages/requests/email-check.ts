@@ -1,6 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log/log'
 import { toReason } from '@portcullis/service-kit/text/reason'
-import type { EmailValidationConfig } from '../../config/email-validation.ts'
+import type { EmailValidationConfig } from '../../config/mail/email-validation.ts'
 import { ApiError } from '../../errors.ts'
 import { request } from '../../outgoing/http-client.ts'
 import { createMailHosts, type MailHosts } from '../../outgoing/mail-hosts.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainCompatMode, toCompatNote } from '../../src/config/compat-mode.ts'
+import { explainCompatMode, toCompatNote } from '../../src/config/compatibility.ts'
 import { parseConfig } from '../../src/config/config.ts'
 
 type Env = Readonly<Record<string, string>>

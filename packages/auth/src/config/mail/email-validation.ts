@@ -6,9 +6,8 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/settings/env'
-import { checkWebUrl } from './checks.ts'
-import { type HeaderLists, toHeaderLists } from './header-lists.ts'
-import { withOldNames } from './variables.ts'
+import { checkWebUrl, type HeaderLists, toHeaderLists } from '../checks.ts'
+import { withOldNames } from '../variables.ts'
 
 export const emailValidation = {
   title: 'Validation of email addresses',

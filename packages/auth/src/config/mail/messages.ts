@@ -6,8 +6,8 @@ import {
   string,
   type Variables,
 } from '@portcullis/service-kit/settings/env'
-import { checkLineTemplate, checkWebUrl } from './checks.ts'
-import { unlessBlank } from './variables.ts'
+import { checkLineTemplate, checkWebUrl } from '../checks.ts'
+import { unlessBlank } from '../variables.ts'
 
 /** The kinds of messages; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
 export const mailKinds = [

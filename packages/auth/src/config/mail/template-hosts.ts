@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import type { Check } from '@portcullis/service-kit/settings/config-check'
 import type { Variables } from '@portcullis/service-kit/settings/env'
-import { classifyAddress } from '../outgoing/address-check.ts'
+import { classifyAddress } from '../../outgoing/address-check.ts'
 
 interface TemplateSettings {
   /** The values by the keys of the variables. */

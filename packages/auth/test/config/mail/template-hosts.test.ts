@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseConfig } from '../../src/config/config.ts'
+import { parseConfig } from '../../../src/config/config.ts'
 
 const notesOf = (env: Readonly<Record<string, string>>) =>
   parseConfig({ AUTH_SITE_URL: 'https://site.example', ...env }).notes.filter((note) =>

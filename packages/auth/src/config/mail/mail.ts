@@ -9,8 +9,15 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/settings/env'
-import { checkDuration, checkHost, tenYears, tenYearsInSeconds } from './checks.ts'
-import { type HeaderLists, toHeaderLists } from './header-lists.ts'
+import {
+  checkDuration,
+  checkHost,
+  type HeaderLists,
+  tenYears,
+  tenYearsInSeconds,
+  toHeaderLists,
+} from '../checks.ts'
+import { withOldNames } from '../variables.ts'
 import {
   checkSubjects,
   checkTemplateUrls,
@@ -21,9 +28,8 @@ import {
   notificationVariables,
   toMessages,
   toNotifications,
-} from './mail-messages.ts'
+} from './messages.ts'
 import { noteInternalTemplates } from './template-hosts.ts'
-import { withOldNames } from './variables.ts'
 
 export const mail = {
   title: 'Email',

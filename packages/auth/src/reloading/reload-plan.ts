@@ -4,7 +4,7 @@ import {
   type Environment,
   readSettings,
 } from '@portcullis/service-kit/settings/env'
-import { type Config, chapters } from './config.ts'
+import { type Config, chapters } from '../config/config.ts'
 
 /** The environment and the files, as for `parseConfig`. */
 export type Sources = readonly Environment[]
