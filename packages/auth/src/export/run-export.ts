@@ -19,9 +19,9 @@ import {
   type Outcome,
   type TableReport,
 } from '../import/report.ts'
-import { copyWithSecondPass } from '../import/second-pass.ts'
 import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supabase-schema.ts'
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
+import { copyWithSecondPass } from '../import/table-importer.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
 import * as statements from './statements/supabase.ts'
 import { type ExportTable, exportTables } from './statements/supabase.ts'

@@ -7,7 +7,7 @@ import {
 import { type Config, chapters } from '../config/config.ts'
 
 /** The environment and the files, as for `parseConfig`. */
-export type Sources = readonly Environment[]
+type Sources = readonly Environment[]
 
 /** A configuration, and the sources that it was parsed from. */
 export interface SourcedConfig {
@@ -16,7 +16,7 @@ export interface SourcedConfig {
 }
 
 /** How a running server changes to another configuration. */
-export interface ReloadPlan {
+interface ReloadPlan {
   /** The new configuration, with the running values of all settings that need a restart. */
   readonly config: Config
   readonly hasChanged: boolean
@@ -123,3 +123,17 @@ type Values = Readonly<Record<string, unknown>>
 function toValues(settings: object, chapter: string): Values {
   return (settings as Readonly<Record<string, Values>>)[chapter] ?? {}
 }
+
+/** A configuration that a server can change to at any time. */
+export interface PreparedChange {
+  /** New requests use the new configuration; those in progress finish with the old one. */
+  commit(): void
+  /** Keeps the old configuration. */
+  discard(): Promise<void>
+}
+
+/**
+ * Prepares the change to another configuration while the current one stays in effect.
+ * @throws {Error} if it cannot be used.
+ */
+export type PrepareChange = (config: Config) => Promise<PreparedChange>
