@@ -106,7 +106,7 @@ export async function sendTestMail(services: Services, request: TestMailRequest)
     audit: toAdminEntry('test_email_requested', adminRole, { template: name, recipient: email }),
     ...toCapParts(config.limits.emailSent),
   })
-  if (permit === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  if (permit === undefined) throw await toCapError(services, 'email', now)
   const rendered = await mailRenderer.preview(name, toExampleValues(config, name, email))
   const timeoutMs = Math.min(longestSendMs, Math.ceil(config.api.maxRequestDurationMs * 0.8))
   try {
