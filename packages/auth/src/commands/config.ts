@@ -8,7 +8,7 @@ import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import { explainCompatMode } from '../config/compatibility.ts'
 import type { Config } from '../config/config.ts'
 import { listSslFiles, parseConnectionUrl } from '../db/connection/connection-url.ts'
-import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
+import { listenOnFirst, toListenHosts } from '../http/open-listeners.ts'
 import { explainFailure } from './explain-failure.ts'
 import { configHelp, readConfig, readOptions, toRefusal } from './read-config.ts'
 

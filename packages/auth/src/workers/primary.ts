@@ -10,7 +10,7 @@ import {
 import { toCompatNote } from '../config/compatibility.ts'
 import type { Config } from '../config/config.ts'
 import { toProcessStart } from '../create-services.ts'
-import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
+import { listenOnFirst, toListenHosts } from '../http/open-listeners.ts'
 import { type FromWorker, listener, type ToWorker, type WorkerStart } from './group.ts'
 import { createPrimaryReload } from './primary-reload.ts'
 

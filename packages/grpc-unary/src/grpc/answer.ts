@@ -160,3 +160,8 @@ function toStatusFields(code: StatusCode, message: string): ResponseField[] {
   if (message !== '') fields.push(['grpc-message', toStatusMessage(message)])
   return fields
 }
+
+/** Sent with a refusal, so that the client learns which compressions are supported. */
+export const ACCEPTED_ENCODINGS: readonly ResponseField[] = [
+  ['grpc-accept-encoding', 'identity,gzip'],
+]

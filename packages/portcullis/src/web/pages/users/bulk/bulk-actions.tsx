@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
-import { changeUser } from '../change-user.ts'
+import { changeUser, endAllSessions } from '../change-user.ts'
 import { BanDurations, DeleteKinds } from '../dialogs/change-dialogs.tsx'
 import { readText } from '../dialogs/user-dialog.tsx'
-import { endAllSessions } from '../end-sessions.ts'
 
 /** An action on all selected users. */
 export interface BulkAction {

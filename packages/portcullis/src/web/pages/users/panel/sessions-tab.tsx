@@ -7,7 +7,7 @@ import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { endSessions, toSessionsPath } from '../end-sessions.ts'
+import { endSessions, toSessionsPath } from '../change-user.ts'
 import type { TabProps } from './tab.ts'
 
 export function SessionsTab({ user }: TabProps): JSX.Element {

@@ -6,7 +6,7 @@ import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import Fastify from 'fastify'
-import { listenOnFirst, toListenHosts } from '../../src/http/listen-hosts.ts'
+import { listenOnFirst, toListenHosts } from '../../src/http/open-listeners.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { newEmail, password, send } from '../support/http-client.ts'
 

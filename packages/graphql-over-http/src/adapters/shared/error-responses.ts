@@ -1,5 +1,27 @@
-import { BodyError, createRefusal } from '../../request.ts'
-import { internalError, reportFailure } from './failure.ts'
+import { BodyError, createRefusal, getExplanation, type Response } from '../../request.ts'
+
+/** The response to an internal error. It contains no details. */
+export const internalError: Response = [null, { status: 500, statusText: 'Internal Server Error' }]
+
+/** Logs an exception in an option, or the misuse of a handler. */
+export function reportFailure(error: unknown): void {
+  console.error(
+    'Internal error occurred during request handling. Please check your implementation.',
+    error,
+  )
+}
+
+/**
+ * Adds the message of a refusal from the core as a JSON body; returns any other response unchanged.
+ */
+export function explain(response: Response): Response {
+  if (response[0] !== null) return response
+  const message = getExplanation(response)
+  if (message === undefined) return response
+  const [, init] = response
+  const headers = { ...init.headers, 'content-type': 'application/json; charset=utf-8' }
+  return [JSON.stringify({ errors: [{ message }] }), { ...init, headers }]
+}
 
 export function bodyTooLarge(limitBytes: number): BodyError {
   const message = `The request body is larger than ${limitBytes} bytes, the limit of the option "bodyLimitBytes"`

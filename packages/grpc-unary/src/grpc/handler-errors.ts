@@ -1,3 +1,6 @@
+/** Called with the errors that handlers throw; the caller only gets a failed status. */
+export type Report = (error: unknown) => void
+
 /**
  * Calls `onRejected` if a handler returned a promise that rejects. Without it, the rejection would end
  * the process. The value is unknown because handlers may be written in JavaScript.
