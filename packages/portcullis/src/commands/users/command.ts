@@ -1,9 +1,6 @@
 import { parseArgs } from 'node:util'
-import {
-  toArgumentError,
-  toArgumentFault,
-  toVerbFault,
-} from '@portcullis/service-kit/cli/argument-faults'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import { findVerb, toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
 import { keyVariable } from '../server-arguments.ts'
@@ -36,12 +33,7 @@ ${keyVariable}. export and import use the database of the server, and read
 its configuration as auth export and auth import do.
 
 Verbs:
-${Object.entries(usersVerbs)
-  .map(
-    ([name, { synopsis, summary }]) =>
-      `  ${name} ${synopsis}\n      ${summary.replaceAll('\n', '\n      ')}`,
-  )
-  .join('\n')}
+${toVerbLines(usersVerbs)}
 
 Options:
 ${toHelpLines(options)}
@@ -96,14 +88,10 @@ function parseUsers(args: readonly string[]): ParsedUsers | string {
   } catch (error) {
     return toArgumentFault(error)
   }
-  const { values, positionals: words } = parsed
-  const [name, ...positionals] = words
-  const verb = name !== undefined && Object.hasOwn(usersVerbs, name) ? usersVerbs[name] : undefined
-  if (verb === undefined) return toVerbFault(name, Object.keys(usersVerbs))
-  const [least, most] = verb.takes
-  if (positionals.length < least || positionals.length > most) {
-    return `Wrong number of arguments: ${name} takes ${verb.synopsis}.`
-  }
+  const { values } = parsed
+  const found = findVerb(usersVerbs, parsed.positionals)
+  if (typeof found === 'string') return found
+  const { name, verb, positionals } = found
   for (const option of Object.keys(values) as UsersOption[]) {
     if (option in commonOptions || verb.options.includes(option)) continue
     return `${name} has no option --${option}.`

@@ -1,5 +1,6 @@
 import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/cli/command'
+import type { VerbWithOperands } from '@portcullis/service-kit/cli/verbs'
 import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import type { ValueKind } from '../../completion/command-tree.ts'
 import { authFile } from '../../up/parts/auth.ts'
@@ -23,12 +24,7 @@ export interface UsersInput {
 }
 
 /** A verb of `portcullis users`. */
-export interface UsersVerb {
-  /** The arguments after the name of the verb. */
-  readonly synopsis: string
-  readonly summary: string
-  /** The minimum and maximum number of positional arguments. */
-  readonly takes: readonly [least: number, most: number]
+export interface UsersVerb extends VerbWithOperands {
   /** The options of this verb, in addition to `--data` and `--json`. */
   readonly options: readonly UsersOption[]
   readonly operands: ValueKind
