@@ -14,8 +14,8 @@ import {
   toArgumentError,
   toArgumentFault,
   toValueFault,
-} from '@portcullis/service-kit/argument-faults'
-import { toMessage } from '@portcullis/service-kit/reason'
+} from '@portcullis/service-kit/cli/argument-faults'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { type BareSystem, openBareSystem } from './bare-system/bare-system.ts'
 import { provideBase } from './bare-system/base.ts'
 import { type CommandName, proofs } from './bare-system/commands.ts'

@@ -1,9 +1,9 @@
 // npm run bench -- NAME [OPTION…]
 
-import { toArgumentError } from '@portcullis/service-kit/argument-faults'
-import { toMessage } from '@portcullis/service-kit/reason'
-import { toQuestion } from '@portcullis/service-kit/similar-names'
-import { wrapText } from '@portcullis/service-kit/wrap-text'
+import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
+import { wrapText } from '@portcullis/service-kit/text/format'
+import { toMessage } from '@portcullis/service-kit/text/reason'
+import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 
 interface Benchmark {
   readonly summary: string

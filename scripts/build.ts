@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
 import {
   ApiReportError,
   checkApiReport,

@@ -2,8 +2,8 @@
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toArgumentError, toVerbFault } from '@portcullis/service-kit/cli/argument-faults'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { checkChart } from './deploy/check-chart.ts'
 import { checkImages } from './deploy/check-images.ts'
 

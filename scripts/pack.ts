@@ -3,7 +3,7 @@
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
-import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
 import { checkApiReport } from './packaging/api-report/api-report.ts'
 import { type Archive, checkContents, packArchive } from './packaging/archive.ts'
 import { buildInsidePackages, buildPackage } from './packaging/build-package.ts'

@@ -2,8 +2,8 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toArgumentError, toVerbFault } from '@portcullis/service-kit/cli/argument-faults'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { type ImageName, images } from './deploy/images/images.ts'
 import { toInsideNames } from './packaging/build-package.ts'
 import { findPublishedPackages } from './packaging/published-packages.ts'

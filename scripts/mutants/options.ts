@@ -1,7 +1,7 @@
 import { globSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault } from '@portcullis/service-kit/argument-faults'
+import { toArgumentFault, toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 
 export const usage = `Usage: npm run mutants -- FILE… [OPTION…]
 

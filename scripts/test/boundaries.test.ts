@@ -88,14 +88,14 @@ const plants: Readonly<Record<string, Plant>> = {
     reports: ['1:30 audits/planted.ts imports options.ts, which has its own row.'],
   },
   'the kit imports a server': {
-    file: 'service-kit/src/planted.ts',
+    file: 'service-kit/src/text/planted.ts',
     code: "export { openApp } from '@portcullis/auth'\n",
-    reports: ['1:25 planted.ts imports @portcullis/auth.'],
+    reports: ['1:25 text/planted.ts imports @portcullis/auth.'],
   },
   'a module imports another package by its path': {
     file: 'portcullis/src/up/planted.ts',
-    code: "import { log } from '../../../service-kit/src/log.ts'\n",
-    reports: ['1:21 up/planted.ts imports packages/service-kit/src/log.ts of another package'],
+    code: "import { log } from '../../../service-kit/src/log/log.ts'\n",
+    reports: ['1:21 up/planted.ts imports packages/service-kit/src/log/log.ts of another package'],
   },
   'a page of the console imports another page': {
     file: 'portcullis/src/web/pages/users/panel/planted.tsx',
@@ -130,14 +130,14 @@ const plants: Readonly<Record<string, Plant>> = {
     reports: ['1:43 api/planted.ts imports up/run-up.ts, of up/.'],
   },
   'require and a computed import are checked too': {
-    file: 'service-kit/src/planted.ts',
+    file: 'service-kit/src/text/planted.ts',
     code:
       "const pg = createRequire(import.meta.url)('pg')\nconst redis = require('redis')\n" +
       'const other = await import(name)\n',
     reports: [
-      '1:43 planted.ts imports pg.',
-      '2:23 planted.ts imports redis.',
-      '3:28 planted.ts imports import(…).',
+      '1:43 text/planted.ts imports pg.',
+      '2:23 text/planted.ts imports redis.',
+      '3:28 text/planted.ts imports import(…).',
     ],
   },
   'every way to read the environment is refused outside main.ts and the commands': {

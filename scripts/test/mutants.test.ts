@@ -250,7 +250,7 @@ function runCommand(...args: readonly string[]) {
 
 test('the command fails with a message when the score is too low', () => {
   const args = ['--sample', '1', '--max-tests', '1', '--min']
-  const run = runCommand('packages/service-kit/src/duration.ts', ...args, '101')
+  const run = runCommand('packages/service-kit/src/settings/duration.ts', ...args, '101')
   assert.match(run.stdout, /All files +1 /)
   assert.match(run.stdout, /1 of \d+ mutants were tested \(seed 1\)\./)
   assert.match(run.stderr, /at least 101 % is required/)
@@ -258,7 +258,7 @@ test('the command fails with a message when the score is too low', () => {
 })
 
 test('survivors are tested again, and count together with those killed before', (t) => {
-  const file = 'packages/service-kit/src/duration.ts'
+  const file = 'packages/service-kit/src/settings/duration.ts'
   const [first, second, gone] = findMutants(join(import.meta.dirname, '..', '..'), file)
   const folder = writeProject(t, {
     'results.json': JSON.stringify([

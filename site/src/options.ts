@@ -1,5 +1,9 @@
 import { parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
+import {
+  toArgumentFault,
+  toValueFault,
+  toVerbFault,
+} from '@portcullis/service-kit/cli/argument-faults'
 
 const verbs = ['serve', 'build'] as const
 type Verb = (typeof verbs)[number]

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { type DrawDiagram, replaceDiagrams, type Theme, themeNames } from './diagrams.ts'
 import { parseDocument } from './document.ts'
 import { toImageUrl } from './links.ts'

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import process from 'node:process'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Config } from './config/config.ts'
 import { noSignInLog, type SignInLog } from './features/audit/sign-in-log.ts'
 import { createOneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'

@@ -1,5 +1,5 @@
-import type { EventLog } from '@portcullis/service-kit/log'
-import { Resources } from '@portcullis/service-kit/resources'
+import type { EventLog } from '@portcullis/service-kit/log/log'
+import { Resources } from '@portcullis/service-kit/process/resources'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
 import { type ChecksSettings, createServices } from './create-services.ts'

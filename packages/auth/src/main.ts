@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import '@portcullis/service-kit/require-node'
+import '@portcullis/service-kit/cli/require-node'
 import process from 'node:process'
 
 // Older Node.js versions lack this export, and a static import would fail before the version check.
@@ -7,9 +7,9 @@ const { enableCompileCache } = await import('node:module')
 // Types are stripped when a file is loaded, and the cache saves that at the next start. It applies
 // only to modules loaded after this call.
 enableCompileCache()
-const { keepYoungSpaceSmall } = await import('@portcullis/service-kit/young-space')
+const { keepYoungSpaceSmall } = await import('@portcullis/service-kit/process/young-space')
 keepYoungSpaceSmall()
-const { runProgram } = await import('@portcullis/service-kit/run-program')
+const { runProgram } = await import('@portcullis/service-kit/cli/run-program')
 const { commands } = await import('./commands/index.ts')
 
 const args = process.argv.slice(2)

@@ -1,4 +1,4 @@
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 
 /** For a child process: replies to each message of the parent, and exits when the parent exits. */
 export function answerParent<Message>(answer: (message: Message) => Promise<object>): void {

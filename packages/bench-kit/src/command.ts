@@ -1,4 +1,4 @@
-import { toArgumentError } from '@portcullis/service-kit/argument-faults'
+import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import { UsageError } from './options.ts'
 
 export interface Command<Settings extends { readonly isHelpWanted: boolean }> {

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault } from '@portcullis/service-kit/argument-faults'
-import { wrapText } from '@portcullis/service-kit/wrap-text'
+import { toArgumentFault, toValueFault } from '@portcullis/service-kit/cli/argument-faults'
+import { wrapText } from '@portcullis/service-kit/text/format'
 
 /** An invalid command line. */
 export class UsageError extends Error {

@@ -2,8 +2,8 @@
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { toArgumentError } from '@portcullis/service-kit/argument-faults'
-import { wrapText } from '@portcullis/service-kit/wrap-text'
+import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
+import { wrapText } from '@portcullis/service-kit/text/format'
 import { openChromium } from '@portcullis/test-servers'
 import { openVisitor } from '../test/support/visitor.ts'
 import { openWorld } from '../test/support/world.ts'

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import '@portcullis/service-kit/require-node'
+import '@portcullis/service-kit/cli/require-node'
 import process from 'node:process'
 
 // Imported dynamically: older versions of Node.js lack this export, and would fail before the version check.
@@ -7,7 +7,7 @@ const { enableCompileCache } = await import('node:module')
 // Caches the result of type stripping for the next start. Only modules that are loaded after this line are
 // cached.
 enableCompileCache()
-const { runProgram } = await import('@portcullis/service-kit/run-program')
+const { runProgram } = await import('@portcullis/service-kit/cli/run-program')
 const { createCommands } = await import('./commands/index.ts')
 const { findHandOver, handOver } = await import('./commands/hand-over.ts')
 

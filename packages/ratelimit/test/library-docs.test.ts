@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createRateLimiter, ipKey, StoreError, secretKey } from '@portcullis/ratelimit'
 import { limitRequests } from '@portcullis/ratelimit/use/fetch'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 
 const docs = join(import.meta.dirname, '../../../docs')
 const page = readFileSync(join(docs, 'ratelimit-library.md'), 'utf8')

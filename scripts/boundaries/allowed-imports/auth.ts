@@ -1,7 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
 /** How messages name counts and reasons. */
-const texts = '@portcullis/service-kit/count-text @portcullis/service-kit/reason'
+const texts = '@portcullis/service-kit/text'
 
 const rules =
   'Rules do not import drivers, listeners or the environment; their dependencies are passed in.'
@@ -13,8 +13,8 @@ const blocks = `
 
 /** Modules that every feature may use. */
 const below = `
-  messages/** tokens/ passwords/** plugins/** limits/** db/ db/connection/ db/migrate/ config/ services.ts errors.ts
-`
+  messages/** tokens/ passwords/** plugins/** limits/** db/ db/connection/ db/migrate/ config/ config/mail/ services.ts
+  errors.ts`
 
 export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
@@ -34,7 +34,7 @@ export const auth: PackageTable = {
   },
   'reloading/': {
     inside: 'config/',
-    outside: '@portcullis/service-kit node:fs node:path node:tty',
+    outside: '@portcullis/service-kit node:fs node:path node:tty node:util',
     because: 'It applies a configuration by a function that it is given.',
   },
   'profiling/': {
@@ -121,7 +121,7 @@ export const auth: PackageTable = {
   'features/users/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'messages/**': {
     inside: `
-      ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ http/** config/ services.ts
+      ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ http/** config/ config/mail/ services.ts
       errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
   },
@@ -199,9 +199,13 @@ export const auth: PackageTable = {
   },
   'config/': {
     inside: `
-      config/checks.ts config/variables.ts plugins/** tokens/ passwords/formats/ outgoing/ db/
-      db/connection/ errors.ts`,
-    outside: '@portcullis/service-kit node:fs node:net node:os node:url node:util',
+      config/checks.ts config/mail/ config/variables.ts plugins/** tokens/ passwords/formats/ db/ db/connection/
+      errors.ts`,
+    outside: '@portcullis/service-kit node:fs node:net node:os node:url',
+  },
+  'config/mail/': {
+    inside: 'config/checks.ts config/variables.ts outgoing/',
+    outside: '@portcullis/service-kit node:net',
   },
   'config/checks.ts': {
     inside: 'template/',
@@ -249,7 +253,7 @@ export const auth: PackageTable = {
   },
 
   'verify/**': {
-    outside: `${texts} @portcullis/service-kit/similar-names jose node:http`,
+    outside: `${texts} jose node:http`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },

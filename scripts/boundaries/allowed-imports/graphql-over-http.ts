@@ -39,13 +39,12 @@ export const graphqlOverHttp: PackageTable = {
   'request.ts': {},
 
   'document-cache.ts': {
-    inside: 'light-document.ts generations.ts',
+    inside: 'generations.ts',
     outside: 'graphql process.env',
     because:
       'NODE_ENV decides whether cached documents are frozen; a library has no main.ts that could read it.',
   },
   'document-limits.ts': { outside: 'graphql' },
-  'light-document.ts': { outside: 'graphql' },
   'generations.ts': {},
   'mask-errors.ts': { inside: 'options.ts', outside: 'graphql' },
   'similar-option.ts': {},

@@ -2,7 +2,7 @@ import type { PackageTable } from '../table.ts'
 
 const preact = 'preact preact-iso'
 const codeMirror = '@codemirror @lezer'
-const reason = '@portcullis/service-kit/reason'
+const texts = '@portcullis/service-kit/text'
 
 export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
@@ -63,18 +63,18 @@ export const portcullis: PackageTable = {
   },
   'console/events/': {
     inside: 'console/overview/ console/health/ console/',
-    outside: `${reason} node:timers`,
+    outside: `${texts} node:timers`,
   },
-  'console/overview/': { inside: 'console/health/ console/', outside: `${reason} node:timers` },
+  'console/overview/': { inside: 'console/health/ console/', outside: `${texts} node:timers` },
   'console/limits/': {
     inside: 'console/',
-    outside: `@portcullis/ratelimit/rules ${reason} node:crypto node:fs node:path node:timers`,
+    outside: `@portcullis/ratelimit/rules ${texts} node:crypto node:fs node:path node:timers`,
     types: 'fastify',
   },
   'console/health/': { inside: 'console/' },
   'console/': {
     outside: `
-      ${reason} node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
+      ${texts} node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
     types: 'fastify mailbox/ @portcullis/service-kit',
   },
 

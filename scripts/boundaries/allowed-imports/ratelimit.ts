@@ -1,12 +1,10 @@
 import type { PackageTable } from '../table.ts'
 
-const settings =
-  '@portcullis/service-kit/config-check @portcullis/service-kit/effective-settings @portcullis/service-kit/env'
-const address = '@portcullis/service-kit/address'
+const settings = '@portcullis/service-kit/settings'
 const log = '@portcullis/service-kit/log'
 const metrics = '@portcullis/service-kit/metrics'
-/** How messages name counts and reasons. */
-const texts = '@portcullis/service-kit/count-text @portcullis/service-kit/reason'
+/** How messages name counts, reasons and addresses. */
+const texts = '@portcullis/service-kit/text'
 
 export const ratelimit: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
@@ -62,12 +60,12 @@ export const ratelimit: PackageTable = {
   'counters/': { outside: `${settings} ${log}` },
   'counters/**': {
     inside: 'counters/ hot/index.ts tls/**',
-    outside: `${address} ${settings} ${log} ${texts} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
+    outside: `${settings} ${log} ${texts} node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
     because: 'A store counts, but does not decide.',
   },
   'stats/**': {
     inside: 'hot/index.ts rules/yaml/**',
-    outside: `${address} ${settings} ${log} ${metrics} ${texts} node:fs node:timers`,
+    outside: `${settings} ${log} ${metrics} ${texts} node:fs node:timers`,
     types: 'protocol/message.ts',
   },
   'protocol/message.ts': {},
@@ -78,12 +76,12 @@ export const ratelimit: PackageTable = {
   'rules/model/**': { types: 'protocol/message.ts stats/**' },
   'rules/match/**': {
     inside: 'hot/index.ts rules/model/** stats/**',
-    outside: '@portcullis/service-kit/similar-names node:timers',
+    outside: `${texts} node:timers`,
     types: 'protocol/message.ts',
   },
   'rules/yaml/**': {
     inside: 'hot/index.ts rules/model/**',
-    outside: `${texts} @portcullis/service-kit/similar-names node:module node:timers node:worker_threads yaml`,
+    outside: `${texts} node:module node:timers node:worker_threads yaml`,
     types: 'protocol/message.ts',
   },
   'rules/sources/**': {
@@ -98,18 +96,18 @@ export const ratelimit: PackageTable = {
 
   'tools/**': {
     inside: 'engine.ts rules/index.ts',
-    outside: `@portcullis/service-kit/command @portcullis/service-kit/duration ${texts} @portcullis/service-kit/similar-names node:events node:fs node:path node:stream node:util node:zlib`,
+    outside: `@portcullis/service-kit/cli/command ${settings} ${texts} node:events node:fs node:path node:stream node:util node:zlib`,
     because: 'The tools run the engine without the service.',
   },
 
   'client-keys/**': {},
   'limiter/**': {
     inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
-    outside: `${log} ${texts} @portcullis/service-kit/similar-names node:fs node:http node:https node:path`,
+    outside: `${log} ${texts} node:fs node:http node:https node:path`,
   },
   'middleware/**': {
     inside: 'client-keys/**',
-    outside: `${texts} @portcullis/service-kit/similar-names node:buffer`,
+    outside: `${texts} node:buffer`,
     types: 'limiter/** express fastify hono koa node:http',
     because:
       'Middleware receives a limiter: it does not depend on stores or settings of the service.',

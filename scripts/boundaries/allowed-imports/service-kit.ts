@@ -1,21 +1,26 @@
 import type { PackageTable } from '../table.ts'
 
 export const serviceKit: PackageTable = {
-  'run-program.ts': {
-    inside: './',
+  'cli/run-program.ts': {
+    inside: 'cli/',
     outside: 'node:fs node:process process.env',
     because: 'It is the common part of every main.ts.',
   },
+  'cli/': { inside: 'text/', outside: 'node:path node:process' },
+  'settings/': { inside: 'text/', outside: 'node:util' },
+  'process/': {
+    inside: 'text/',
+    outside: 'node:fs node:path node:timers node:v8',
+    types: 'log/',
+  },
   'workers/': {
-    inside: './',
+    inside: 'log/ process/',
     outside: 'node:child_process node:events node:net node:process node:timers',
   },
   'metrics/**': {
-    inside: './',
+    inside: 'log/ text/',
     outside: 'node:dgram node:dns node:events node:fs node:http node:net node:stream node:timers',
   },
-  './': {
-    outside: 'node:fs node:net node:path node:process node:timers node:util node:v8',
-    because: 'The kit does not depend on other packages of this repository.',
-  },
+  'log/': { inside: 'text/', outside: 'node:fs node:net node:process' },
+  'text/': { because: 'Every other folder may use it, so it imports nothing.' },
 }

@@ -13,7 +13,7 @@ export const factorKind: Drill = {
   package: 'auth',
   file: 'src/plugins/factors/pigeon.ts',
   source: `
-import { boolean, string } from '@portcullis/service-kit/env'
+import { boolean, string } from '@portcullis/service-kit/settings/env'
 import { invalid } from '../../errors.ts'
 import { defineFactorKind } from './factor-kind.ts'
 

@@ -10,7 +10,7 @@ export const smsGateway: Drill = {
   package: 'auth',
   file: 'src/plugins/sms/pigeon.ts',
   source: `
-import { hideAll, string } from '@portcullis/service-kit/env'
+import { hideAll, string } from '@portcullis/service-kit/settings/env'
 import { defineGateway, isSuccess } from './gateway.ts'
 
 export const pigeon = defineGateway({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { dispatch } from '@portcullis/service-kit/dispatch'
+import { dispatch } from '@portcullis/service-kit/cli/dispatch'
 import type { Drill } from '../drill.ts'
 
 type CommandsModule = typeof import('../../../packages/ratelimit/src/commands/index.ts')
@@ -9,7 +9,7 @@ export const command: Drill = {
   package: 'ratelimit',
   file: 'src/commands/toll.ts',
   source: `
-import type { Command } from '@portcullis/service-kit/command'
+import type { Command } from '@portcullis/service-kit/cli/command'
 
 export const toll: Command = {
   summary: 'say what a crossing costs',

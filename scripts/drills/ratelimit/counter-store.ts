@@ -10,7 +10,7 @@ export const counterStore: Drill = {
   package: 'ratelimit',
   file: 'src/counters/abacus.ts',
   source: `
-import { type Chapter, integer } from '@portcullis/service-kit/env'
+import { type Chapter, integer } from '@portcullis/service-kit/settings/env'
 import type { CounterStore } from './counter-store.ts'
 import type { OpenUrl, StorePlugin } from './store-plugin.ts'
 

@@ -7,7 +7,7 @@ export const ruleSource: Drill = {
   package: 'ratelimit',
   file: 'src/rules/sources/oracle.ts',
   source: `
-import { type Chapter, string } from '@portcullis/service-kit/env'
+import { type Chapter, string } from '@portcullis/service-kit/settings/env'
 import type { RuleSourcePlugin } from './source.ts'
 
 const chapter = {

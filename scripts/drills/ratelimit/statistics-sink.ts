@@ -7,7 +7,7 @@ export const statisticsSink: Drill = {
   package: 'ratelimit',
   file: 'src/stats/sinks/ledger.ts',
   source: `
-import { boolean, type Chapter, string } from '@portcullis/service-kit/env'
+import { boolean, type Chapter, string } from '@portcullis/service-kit/settings/env'
 import type { SinkPlugin } from './sink.ts'
 
 const chapter = {

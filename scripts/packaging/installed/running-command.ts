@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import { CommandError } from '../run-command.ts'
 
 export interface CommandToStart {

@@ -1,5 +1,5 @@
-import { openLifecycle } from '@portcullis/service-kit/lifecycle'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
+import { openLifecycle } from '@portcullis/service-kit/process/lifecycle'
 import { openApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'

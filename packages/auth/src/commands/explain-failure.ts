@@ -1,4 +1,4 @@
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 
 type Explain = (message: string) => string
 

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { CommandIo } from '@portcullis/service-kit/command'
+import type { CommandIo } from '@portcullis/service-kit/cli/command'
 import type { ImportProgress } from '../import/import-settings.ts'
 
 const barWidth = 30

@@ -1,4 +1,4 @@
-import type { Command } from '@portcullis/service-kit/command'
+import type { Command } from '@portcullis/service-kit/cli/command'
 
 type Load = () => Promise<Command>
 

@@ -1,4 +1,4 @@
-import type { Command } from '@portcullis/service-kit/command'
+import type { Command } from '@portcullis/service-kit/cli/command'
 import { parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { migrate, toGrants } from '../db/migrate/migrate.ts'
 import { createCommandLog } from './command-log.ts'

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Config } from '../config/config.ts'
 import type { Database } from '../db/database.ts'
 

@@ -1,5 +1,5 @@
-import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
-import type { Command } from '@portcullis/service-kit/command'
+import { toArgumentError, toVerbFault } from '@portcullis/service-kit/cli/argument-faults'
+import type { Command } from '@portcullis/service-kit/cli/command'
 import { createRedirects } from '../features/redirects/redirects.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { availableParallelism } from 'node:os'
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -11,7 +11,7 @@ import {
   port,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import {
   checkDuration,
   checkHeaderName,
@@ -20,7 +20,7 @@ import {
   checkWebUrl,
   oneDay,
 } from './checks.ts'
-import { type CompatChoice, compatModes } from './compat-mode.ts'
+import { type CompatChoice, compatModes } from './compatibility.ts'
 import { withOldNames } from './variables.ts'
 
 export const api = {

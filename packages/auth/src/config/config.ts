@@ -1,14 +1,18 @@
-import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
+import {
+  createCheck,
+  namesOf,
+  noteMisspellings,
+} from '@portcullis/service-kit/settings/config-check'
 import {
   type EffectiveSetting,
   listEffectiveSettings,
-} from '@portcullis/service-kit/effective-settings'
+} from '@portcullis/service-kit/settings/effective-settings'
 import {
   type Chapters,
   type Environment,
   type Fault,
   readSettings,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { type CaptchaConfig, captcha, toCaptcha } from '../plugins/captcha/settings.ts'
 import { isNeededByFactors, type MfaConfig, mfa, toMfa } from '../plugins/factors/settings.ts'
 import { type HooksConfig, hooks, toHooks } from '../plugins/hooks/settings.ts'
@@ -33,7 +37,13 @@ import {
   toProxies,
   toWorkers,
 } from './api.ts'
-import { chooseCompatMode } from './compat-mode.ts'
+import {
+  chooseCompatMode,
+  findAdvice,
+  inheritedNames,
+  noteWithoutEffect,
+  toDeprecations,
+} from './compatibility.ts'
 import {
   type DatabaseConfig,
   database,
@@ -42,20 +52,25 @@ import {
   toDatabase,
   toMigrations,
 } from './database.ts'
+import { type LimitsConfig, limits, toLimits } from './limits.ts'
 import {
   type EmailValidationConfig,
   emailValidation,
   toEmailValidation,
-} from './email-validation.ts'
-import { type LimitsConfig, limits, toLimits } from './limits.ts'
-import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail.ts'
+} from './mail/email-validation.ts'
+import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail/mail.ts'
 import { type OAuthServerConfig, oauthServer, toOAuthServer } from './oauth-server.ts'
-import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
-import { findAdvice, inheritedNames, noteWithoutEffect, toDeprecations } from './old-variables.ts'
+import {
+  type ObservabilityConfig,
+  observability,
+  type ProfilerConfig,
+  profiler,
+  toObservability,
+  toProfiler,
+} from './observability.ts'
 import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
 import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
-import { type ProfilerConfig, profiler, toProfiler } from './profiler.ts'
 import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'

@@ -1,12 +1,12 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { parseDuration } from '@portcullis/service-kit/duration'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import {
   type Chapter,
   duration,
   hideCredentials,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { checkHeaderName, tenYears } from './checks.ts'
 import { type LimitService, parseLimitService } from './limit-service.ts'
 import { noteIfOff, off, switchableLimit, unlessBlank, withOldNames } from './variables.ts'

@@ -1,5 +1,5 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { boolean, type Chapter, type Settings } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import { boolean, type Chapter, type Settings } from '@portcullis/service-kit/settings/env'
 import { withOldNames } from './variables.ts'
 
 export const oauthServer = {

@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   type Chapter,
   choice,
@@ -9,7 +9,7 @@ import {
   string,
   type Variables,
   withAlias,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { withOldNames } from './variables.ts'
 
 const protocols = ['http/protobuf', 'grpc'] as const

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -8,7 +8,7 @@ import {
   list,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { withOldNames } from './variables.ts'
 
 export const passkeys = {

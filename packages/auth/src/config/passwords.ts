@@ -1,5 +1,11 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { boolean, type Chapter, choice, type Settings, string } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import {
+  boolean,
+  type Chapter,
+  choice,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/settings/env'
 import { type WrittenFormatName, writtenFormatNames } from '../passwords/formats/index.ts'
 import { withOldNames } from './variables.ts'
 

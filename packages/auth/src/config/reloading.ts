@@ -1,12 +1,12 @@
 import { constants } from 'node:os'
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
   duration,
   integer,
   type Settings,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { checkDuration, oneDay, oneHour } from './checks.ts'
 import { withOldNames } from './variables.ts'
 

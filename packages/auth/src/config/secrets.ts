@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   type AnyVariable,
   boolean,
@@ -9,8 +9,8 @@ import {
   map,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+} from '@portcullis/service-kit/settings/env'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import type { SecretKeys } from '../tokens/secret-box.ts'
 import { withOldNames } from './variables.ts'
 

@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -6,10 +6,10 @@ import {
   list,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { SettingError } from '../errors.ts'
 import { checkPresent, checkUrl } from './checks.ts'
-import { parseRedirectPattern } from './redirect-pattern.ts'
+import { parseRedirectPattern } from './redirect-patterns.ts'
 import { withOldNames } from './variables.ts'
 
 export const site = {

@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -8,7 +8,7 @@ import {
   list,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { SettingError } from '../errors.ts'
 import { longestAudience } from '../tokens/audiences.ts'
 import { createSigningKeys, signingAlgorithms } from '../tokens/signing-keys.ts'

@@ -1,5 +1,10 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { integer, type Variable, type Variables, withAlias } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import {
+  integer,
+  type Variable,
+  type Variables,
+  withAlias,
+} from '@portcullis/service-kit/settings/env'
 
 /** Each variable is also accepted under its GoTrue name: `AUTH_SITE_URL`, `GOTRUE_SITE_URL`. */
 export function withOldNames<V extends Variables>(variables: V): V {

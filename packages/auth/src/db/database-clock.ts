@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Queries } from './database.ts'
 import { statement } from './statement.ts'
 

@@ -1,4 +1,4 @@
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import { DatabaseError } from 'pg'
 
 /** Why PostgreSQL failed for a reason other than the statement itself. */

@@ -7,10 +7,13 @@ import { sessionForCopies } from '../db/backup/format.ts'
 import { nilId } from '../db/nil-id.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
 import { quote, withSchema } from '../db/statement.ts'
-import { readDatabaseIdentity } from '../import/database-identity.ts'
 import { copySchema, copyTables, isCopied } from '../import/dry-run-copies.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
-import { type BothClients, withBothDatabases } from '../import/open-both-databases.ts'
+import {
+  type BothClients,
+  readDatabaseIdentity,
+  withBothDatabases,
+} from '../import/open-both-databases.ts'
 import {
   addOutcomes,
   createTableReport,
@@ -19,9 +22,9 @@ import {
   type Outcome,
   type TableReport,
 } from '../import/report.ts'
-import { copyWithSecondPass } from '../import/second-pass.ts'
 import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supabase-schema.ts'
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
+import { copyWithSecondPass } from '../import/table-importer.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
 import * as statements from './statements/supabase.ts'
 import { type ExportTable, exportTables } from './statements/supabase.ts'

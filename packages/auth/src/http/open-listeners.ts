@@ -1,11 +1,11 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import type { FastifyInstance } from 'fastify'
 import type { Connections } from './connections.ts'
-import { listenOnFirst, toListenHosts } from './listen-hosts.ts'
 
-export interface Listeners {
+interface Listeners {
   readonly url: string
   /** Stops accepting connections. */
   close(): void
@@ -51,5 +51,29 @@ export async function openListeners(
     close() {
       for (const other of more) other.close()
     },
+  }
+}
+
+/** `::` accepts IPv4 connections as well, but some machines have no IPv6. */
+const allInterfaces = ['::', '0.0.0.0'] as const
+
+const unavailableCodes: ReadonlySet<string> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+
+/** The hosts to listen on, in order of preference. @param host the value of AUTH_API_HOST. */
+export function toListenHosts(host: string | undefined): readonly string[] {
+  return host === undefined ? allInterfaces : [host]
+}
+
+/** Listens on the first host that is available on this machine. */
+export async function listenOnFirst<Bound>(
+  hosts: readonly string[],
+  listen: (host: string) => Promise<Bound>,
+): Promise<Bound> {
+  const [host = '', ...others] = hosts
+  try {
+    return await listen(host)
+  } catch (error) {
+    if (!unavailableCodes.has(toCode(error)) || others.length === 0) throw error
+    return listenOnFirst(others, listen)
   }
 }

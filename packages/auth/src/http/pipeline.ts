@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { checkRecipients, guardCodes } from '../messages/requests/daily-codes.ts'

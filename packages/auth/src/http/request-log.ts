@@ -1,4 +1,4 @@
-import type { EventLog, LogLevel } from '@portcullis/service-kit/log'
+import type { EventLog, LogLevel } from '@portcullis/service-kit/log/log'
 import type { ApiError } from '../errors.ts'
 import type { CallWatch, WatchedCall } from '../telemetry/watched-call.ts'
 

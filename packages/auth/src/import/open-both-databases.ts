@@ -1,8 +1,13 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Client } from 'pg'
 import { openClient } from '../db/connection/open-client.ts'
 import { ImportError } from './import-error.ts'
 import { identifyDatabase } from './statements/repoint.ts'
+import {
+  canReadSystemIdentifier,
+  readDatabaseName,
+  readSystemIdentifier,
+} from './statements/source.ts'
 import type { SupabaseUrl } from './supabase/supabase-url.ts'
 
 export interface BothClients {
@@ -56,4 +61,21 @@ export async function isSameDatabase({ supabase, own }: BothClients): Promise<bo
     }),
   )
   return one === other
+}
+
+/**
+ * Identifies a schema of Supabase Auth, however its address is written: by the identifier that
+ * PostgreSQL generates for a database cluster. If the role may not read it, the host and the port of the
+ * URL are used instead.
+ */
+export async function readDatabaseIdentity(client: Client, from: SupabaseUrl): Promise<string> {
+  const { rows: names } = await client.query<{ name: string }>(readDatabaseName)
+  const { rows: allowed } = await client.query<{ isAllowed: boolean }>(canReadSystemIdentifier)
+  const server = allowed[0]?.isAllowed === true ? await readServerIdentity(client) : from.server
+  return JSON.stringify({ server, database: names[0]?.name, schema: from.schema })
+}
+
+async function readServerIdentity(client: Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ identifier: string }>(readSystemIdentifier)
+  return rows[0]?.identifier
 }

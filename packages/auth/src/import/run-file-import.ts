@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { performance } from 'node:perf_hooks'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { openClient } from '../db/connection/open-client.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
 import {

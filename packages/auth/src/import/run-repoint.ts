@@ -1,4 +1,4 @@
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import { ImportError } from './import-error.ts'
 import { isSameDatabase, withBothDatabases } from './open-both-databases.ts'
 import {

@@ -1,11 +1,10 @@
 import { pipeline } from 'node:stream/promises'
-import { toCountText } from '@portcullis/service-kit/count-text'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import type { Client } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { nilId } from '../db/nil-id.ts'
 import type { ImportSettings } from './import-settings.ts'
 import { addOutcomes, createTableReport, type TableReport } from './report.ts'
-import { copyWithSecondPass } from './second-pass.ts'
 import * as batches from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import {
@@ -19,7 +18,7 @@ import { type SecretRow, secretKinds } from './supabase/secrets.ts'
 import type { SupabaseSchema } from './supabase/supabase-schema.ts'
 import type { TargetWriter } from './target-writer.ts'
 
-export interface TableImporterParts {
+interface TableImporterParts {
   readonly settings: ImportSettings
   /** A connection in the transaction that reads the snapshot. */
   readonly source: Client
@@ -165,4 +164,24 @@ const overlapMs = 5 * 60_000
 
 function toSinceLiteral(since: Date): string {
   return `'${new Date(since.getTime() - overlapMs).toISOString()}'::timestamptz`
+}
+
+/**
+ * Copies the rows of a table, and copies them again if a user was skipped because of an address that
+ * may be free now: the previous owner of the address may have been updated afterwards.
+ */
+export async function copyWithSecondPass(copy: () => Promise<TableReport>): Promise<TableReport> {
+  const first = await copy()
+  if (first.updated === 0 || !hasTakenAddress(first)) return first
+  const second = await copy()
+  return {
+    ...second,
+    added: first.added + second.added,
+    updated: first.updated + second.updated,
+    unchanged: second.unchanged - first.added - first.updated,
+  }
+}
+
+function hasTakenAddress({ skipped }: TableReport): boolean {
+  return skipped['email taken'] !== undefined || skipped['phone taken'] !== undefined
 }

@@ -1,4 +1,4 @@
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import type { Client, QueryResultRow } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { quote, withSchema } from '../db/statement.ts'

@@ -1,4 +1,4 @@
-import { toCountText } from '@portcullis/service-kit/count-text'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import type { Client } from 'pg'
 import type { TableReport, Verification } from './report.ts'
 import { countPresent } from './statements/batches.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { LimitTable, RequestLimit } from './request-limits.ts'
+import type { LimiterName, LimitTable, RequestLimit } from './request-limits.ts'
 
 /** A default limit and its burst. */
 interface DefaultLimit {
@@ -62,7 +62,7 @@ function toDailyLimit(most: number): RequestLimit | undefined {
  * as a period allows that many requests.
  * @param most 0: the limit is off.
  */
-export function toLimit({ most: defaultMost, periodMs, burst }: DefaultLimit, most: number) {
+function toLimit({ most: defaultMost, periodMs, burst }: DefaultLimit, most: number) {
   if (most === 0) return undefined
   const proportional = (burst * most) / defaultMost
   const perSecond = (most * 1_000) / periodMs
@@ -73,4 +73,21 @@ export function toLimit({ most: defaultMost, periodMs, burst }: DefaultLimit, mo
     burst: Math.ceil(Math.max(smallest, proportional, perSecond, 1)),
   }
   return limit
+}
+
+interface AdjustableTable {
+  /** Always has the current limits. */
+  readonly limits: LimitTable
+  /** Replaces all limits. Requests that were counted before stay counted. */
+  set(limits: LimitTable): void
+}
+
+export function createAdjustableTable(limits: LimitTable): AdjustableTable {
+  const current: Record<LimiterName, RequestLimit | undefined> = { ...limits }
+  return {
+    limits: current,
+    set(next) {
+      Object.assign(current, next)
+    },
+  }
 }

@@ -2,7 +2,7 @@ import { lookup as lookupHost } from 'node:dns/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { classifyAddress } from './address-check.ts'
 import { OutgoingError, readLimited } from './http-client.ts'
 

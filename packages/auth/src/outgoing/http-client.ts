@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 
 export interface HttpLimits {
   readonly timeoutMs: number

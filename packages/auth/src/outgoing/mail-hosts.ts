@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 
 /** The servers that receive the email of a domain. */
 export interface MailHosts {

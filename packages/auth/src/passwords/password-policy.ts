@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { ApiError, invalid } from '../errors.ts'
 import { isStorableText } from '../features/users/metadata.ts'
 

@@ -1,9 +1,9 @@
-import { type Fault, toFaultText } from '@portcullis/service-kit/env'
-import type { Log } from '@portcullis/service-kit/log'
-import { toMessage } from '@portcullis/service-kit/reason'
-import { Resources } from '@portcullis/service-kit/resources'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { Resources } from '@portcullis/service-kit/process/resources'
+import { type Fault, toFaultText } from '@portcullis/service-kit/settings/env'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { Config } from '../config/config.ts'
-import { planReload, type SourcedConfig } from '../config/reload-plan.ts'
+import { planReload, type SourcedConfig } from './reload-plan.ts'
 import { type WatchedFolder, watchFolders } from './watch-folders.ts'
 
 /** A configuration that was read, and may be invalid. */

@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename } from 'node:path'
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 
 /** A folder with configuration files. It need not exist yet, and may be replaced. */
 export interface WatchedFolder {

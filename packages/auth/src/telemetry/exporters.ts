@@ -1,6 +1,6 @@
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics'
 import type { SpanExporter } from '@opentelemetry/sdk-trace'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
 import { findTemporality, toGrpcOptions, toHttpOptions } from './otlp-options.ts'
 

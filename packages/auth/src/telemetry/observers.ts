@@ -1,4 +1,4 @@
-import type { EventLog } from '@portcullis/service-kit/log'
+import type { EventLog } from '@portcullis/service-kit/log/log'
 import type { AuditNotice } from '../db/audit-notices.ts'
 import type { SignInLog } from '../features/audit/sign-in-log.ts'
 import type { Passwords } from '../passwords/passwords.ts'

@@ -5,7 +5,7 @@ import {
   type MetricData,
   type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import { Families, type MetricHead } from '@portcullis/service-kit/metrics/prometheus/families'
 
 type Values = readonly { readonly attributes: Attributes; readonly value: number }[]

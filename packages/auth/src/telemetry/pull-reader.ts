@@ -1,5 +1,5 @@
 import { MetricReader } from '@opentelemetry/sdk-metrics'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Families } from '@portcullis/service-kit/metrics/prometheus/families'
 import { openMetricsListener } from '@portcullis/service-kit/metrics/prometheus/listener'
 import { toFamilies } from './prometheus-families.ts'

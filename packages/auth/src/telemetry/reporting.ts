@@ -1,7 +1,7 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
 import { type ExportResult, ExportResultCode, setGlobalErrorHandler } from '@opentelemetry/core'
-import type { Log } from '@portcullis/service-kit/log'
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 
 /** After this time without failures, a new failure is logged again. */
 const calmMs = 60_000

@@ -1,5 +1,5 @@
 import type { Resource } from '@opentelemetry/resources'
-import type { EventLog } from '@portcullis/service-kit/log'
+import type { EventLog } from '@portcullis/service-kit/log/log'
 import type { Config } from '../config/config.ts'
 import type { PoolState, StatementEnded } from '../db/database.ts'
 import type { CleanupRound } from '../features/server/cleanup.ts'

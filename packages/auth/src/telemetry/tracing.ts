@@ -22,7 +22,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
 import type { StatementEnded } from '../db/database.ts'
 import { openSpanExporter } from './exporters.ts'

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Queries } from '../db/database.ts'
 import { type KeyName, type KeyRing, keyNames } from './key-ring.ts'
 import {

@@ -1,4 +1,4 @@
-import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import type { JSONWebKeySet } from 'jose'
 
 /** Options of `createVerifier`. One of `authUrl`, `secret` and `jwks` is required. */

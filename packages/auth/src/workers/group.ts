@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
+import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import { type Channel, PrimaryLink } from '@portcullis/service-kit/workers/primary-link'
 import type { Config } from '../config/config.ts'
 import type { BucketPeers } from '../limits/buckets.ts'

@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
-import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
+import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import {
   startWorkers,
   type Workers,
   type WorkersSettings,
 } from '@portcullis/service-kit/workers/primary'
-import { toCompatNote } from '../config/compat-mode.ts'
+import { toCompatNote } from '../config/compatibility.ts'
 import type { Config } from '../config/config.ts'
 import { toProcessStart } from '../create-services.ts'
-import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
+import { listenOnFirst, toListenHosts } from '../http/open-listeners.ts'
 import { type FromWorker, listener, type ToWorker, type WorkerStart } from './group.ts'
 import { createPrimaryReload } from './primary-reload.ts'
 

@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
+import { keepYoungSpaceSmall } from '@portcullis/service-kit/process/young-space'
 import { runWorkerProgram } from '@portcullis/service-kit/workers/worker-program'
-import { keepYoungSpaceSmall } from '@portcullis/service-kit/young-space'
 
 enableCompileCache()
 keepYoungSpaceSmall()

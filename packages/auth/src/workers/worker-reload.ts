@@ -1,5 +1,5 @@
-import { toMessage } from '@portcullis/service-kit/reason'
-import type { PrepareChange, PreparedChange } from '../reloading/prepared-change.ts'
+import { toMessage } from '@portcullis/service-kit/text/reason'
+import type { PrepareChange, PreparedChange } from '../reloading/reload-plan.ts'
 import type { PreparedMessage, ReloadMessage } from './reload-messages.ts'
 
 export interface WorkerReload {

@@ -1,6 +1,6 @@
 import process from 'node:process'
+import { letYoungSpaceGrow } from '@portcullis/service-kit/process/young-space'
 import { serveUntilStopped } from '@portcullis/service-kit/workers/worker'
-import { letYoungSpaceGrow } from '@portcullis/service-kit/young-space'
 import { openApp } from '../app.ts'
 import { explainFailure } from '../commands/explain-failure.ts'
 import { AuthLink, type WorkerStart } from './group.ts'

@@ -144,7 +144,7 @@ test('admin commands manage users while a server is running', async (t) => {
       [['createusr'], /^Unknown verb "createusr"\. Verbs: createuser,/],
       [
         ['createuser', 'a@example.com'],
-        /^Wrong number of arguments: createuser takes EMAIL PASSWORD/,
+        /^Wrong number of arguments\. Usage: createuser EMAIL PASSWORD/,
       ],
       [['deleteuser', 'a@example.com', '--confirm'], /^deleteuser has no option --confirm/],
       [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createCheck } from '@portcullis/service-kit/config-check'
-import { readSettings, toFaultText } from '@portcullis/service-kit/env'
+import { createCheck } from '@portcullis/service-kit/settings/config-check'
+import { readSettings, toFaultText } from '@portcullis/service-kit/settings/env'
 import { processes, toWorkers } from '../../src/config/api.ts'
 
 function read(text: string | undefined) {

@@ -4,8 +4,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type AnyVariable, type Environment, toFaultText } from '@portcullis/service-kit/env'
-import { toHelpText } from '@portcullis/service-kit/settings-help'
+import {
+  type AnyVariable,
+  type Environment,
+  toFaultText,
+} from '@portcullis/service-kit/settings/env'
+import { toHelpText } from '@portcullis/service-kit/settings/settings-help'
 import { type Config, chapters, parseConfig } from '../../src/config/config.ts'
 import { bareNames, specifiedVariables } from '../support/specified-variables.ts'
 

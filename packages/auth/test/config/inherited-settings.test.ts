@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { toFaultText } from '@portcullis/service-kit/env'
+import { toFaultText } from '@portcullis/service-kit/settings/env'
 import { parseConfig } from '../../src/config/config.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 

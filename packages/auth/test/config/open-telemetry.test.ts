@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toFaultText } from '@portcullis/service-kit/env'
+import { toFaultText } from '@portcullis/service-kit/settings/env'
 import { parseConfig } from '../../src/config/config.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 

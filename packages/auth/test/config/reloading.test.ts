@@ -4,7 +4,7 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config/config.ts'
-import { planReload, type SourcedConfig } from '../../src/config/reload-plan.ts'
+import { planReload, type SourcedConfig } from '../../src/reloading/reload-plan.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
 const required = { ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth' }

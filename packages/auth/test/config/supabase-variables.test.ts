@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inheritedNames } from '../../src/config/compatibility.ts'
 import { chapters, parseConfig } from '../../src/config/config.ts'
-import { inheritedNames } from '../../src/config/old-variables.ts'
 
 /** The variables of the auth service in Supabase's compose file for self-hosting, also those in comments. */
 const composeFile = `

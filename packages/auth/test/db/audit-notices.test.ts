@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 import { statement } from '../../src/db/statement.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import type { FastifyReply } from 'fastify'
 import { parseConfig } from '../../src/config/config.ts'
 import { type Answer, json } from '../../src/http/call.ts'

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config/config.ts'
-import { createAdjustableTable } from '../../src/limits/adjustable-table.ts'
 import { createBuckets } from '../../src/limits/buckets.ts'
-import { toLimitTable } from '../../src/limits/limit-table.ts'
+import { createAdjustableTable, toLimitTable } from '../../src/limits/limit-table.ts'
 
 const toTable = (otp: string) => toLimitTable(parseConfig({ AUTH_RATE_LIMIT_OTP: otp }).config)
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { mailKinds } from '../../src/config/mail-messages.ts'
+import { mailKinds } from '../../src/config/mail/messages.ts'
 import { toConfirmationUrl, toExternalUrl } from '../../src/features/redirects/confirmation-link.ts'
 import { toMessagePayload } from '../../src/messages/requests/mail-plan.ts'
 

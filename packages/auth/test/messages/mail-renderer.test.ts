@@ -7,7 +7,7 @@ import {
   mailKinds,
   type NotificationKind,
   notificationKinds,
-} from '../../src/config/mail-messages.ts'
+} from '../../src/config/mail/messages.ts'
 import { createMailRenderer } from '../../src/messages/mail/mail-renderer.ts'
 import { UndeliverableError } from '../../src/messages/sending/failures.ts'
 

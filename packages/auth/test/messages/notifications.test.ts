@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Client } from 'pg'
-import { notificationKinds } from '../../src/config/mail-messages.ts'
+import { notificationKinds } from '../../src/config/mail/messages.ts'
 import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'

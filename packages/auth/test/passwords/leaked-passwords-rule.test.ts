@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { createLeakedPasswords } from '../../src/passwords/password-policy.ts'
 import { toDigits } from '../support/leak-service.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { parseConfig } from '../../src/config/config.ts'
 import { createServices } from '../../src/create-services.ts'
 import { openDatabase } from '../../src/db/database.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
-import { compileGlob } from '../../src/config/glob.ts'
+import { compileGlob } from '../../src/config/redirect-patterns.ts'
 import { createRedirects } from '../../src/features/redirects/redirects.ts'
 import { createRandom } from '../support/random.ts'
 

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { type AnyVariable, toFaultText } from '@portcullis/service-kit/env'
+import { type AnyVariable, toFaultText } from '@portcullis/service-kit/settings/env'
 import { chapters, parseConfig } from '../../src/config/config.ts'
 import { createSmsChannel } from '../../src/messages/sending/sms-channel.ts'
 import type { SmsGatewayName } from '../../src/plugins/sms/index.ts'

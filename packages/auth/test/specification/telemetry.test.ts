@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { type AnyVariable, toFaultText } from '@portcullis/service-kit/env'
+import { type AnyVariable, toFaultText } from '@portcullis/service-kit/settings/env'
 import { chapters, parseConfig } from '../../src/config/config.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { send } from '../support/http-client.ts'

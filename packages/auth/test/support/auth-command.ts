@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { dispatch } from '@portcullis/service-kit/dispatch'
+import { dispatch } from '@portcullis/service-kit/cli/dispatch'
 import { commands } from '../../src/commands/index.ts'
 import type { Ended, RunOptions } from './auth-program.ts'
 

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test'
-import { openLifecycle } from '@portcullis/service-kit/lifecycle'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
+import { openLifecycle } from '@portcullis/service-kit/process/lifecycle'
 import type { PostgresServer } from '@portcullis/test-servers'
 import { type AppSettings, openApp } from '../../src/app.ts'
 import { type Config, parseConfig } from '../../src/config/config.ts'

@@ -1,8 +1,8 @@
 // Opens the embedded PostgreSQL in a folder, reports it and keeps running, so that a test can kill
 // it. With "write" it also inserts rows concurrently and reports each acknowledged row.
 
-import { createLog } from '@portcullis/service-kit/log'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { createLog } from '@portcullis/service-kit/log/log'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { Pool } from 'pg'
 import {
   type EmbeddedPostgresSettings,

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { listProcesses } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { open } from '@portcullis/test-servers'
 import { createClient } from '@redis/client'
 import { parseConfig } from '../../src/config/config.ts'

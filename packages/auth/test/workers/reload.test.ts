@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Config, parseConfig } from '../../src/config/config.ts'
-import type { PreparedChange } from '../../src/reloading/prepared-change.ts'
+import type { PreparedChange } from '../../src/reloading/reload-plan.ts'
 import { createPrimaryReload, type ReloadedWorker } from '../../src/workers/primary-reload.ts'
 import type { PreparedMessage, ReloadMessage } from '../../src/workers/reload-messages.ts'
 import { createWorkerReload } from '../../src/workers/worker-reload.ts'

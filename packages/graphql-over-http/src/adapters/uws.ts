@@ -9,8 +9,7 @@ import {
   parseBodyLimits,
 } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
-import { explain } from './shared/explain.ts'
-import { internalError, reportFailure } from './shared/failure.ts'
+import { explain, internalError, reportFailure } from './shared/error-responses.ts'
 import { HostRequest } from './shared/host-request.ts'
 import { isWithoutLength, toVaryingHeaders } from './shared/response-headers.ts'
 import { openUwsBody } from './shared/uws-body.ts'

@@ -1,8 +1,7 @@
 import { type AuditRequest, type AuditTarget, sendRequest } from './audit-request.ts'
-import { discardBody } from './body.ts'
+import { discardBody, toWebResponse } from './body.ts'
 import { type Expectation, findReason, toAnswer } from './expect.ts'
 import { findRateLimited, toRateLimited } from './rate-limited.ts'
-import { toWebResponse } from './web-response.ts'
 
 /** The requirement level of an audit, as defined in RFC 2119. */
 export type AuditRequirement = 'MUST' | 'SHOULD' | 'MAY'

@@ -1,11 +1,10 @@
 import type { AuditRequirement } from './audit.ts'
-import { escapeHtml } from './escape-html.ts'
 import {
   type ReportableResult,
   type ReportedFail,
   type ReportedOk,
   toReported,
-} from './reported-result.ts'
+} from './json-report.ts'
 import { summarizeResponse, toReportJson } from './response-summary.ts'
 
 const MAX_REASON_LENGTH = 1024
@@ -101,4 +100,18 @@ async function renderFail({ id, name, reason, response }: ReportedFail): Promise
 
 function renderTitle(id: string, name: string): string {
   return `<code>${escapeHtml(id)}</code> ${escapeHtml(name)}`
+}
+
+const ENTITIES: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+}
+
+/**
+ * For text between tags. Quotes are not escaped, since no report puts a server's text into an
+ * attribute.
+ */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)
 }

@@ -11,6 +11,7 @@ export {
 } from './audit.ts'
 export type { AuditFetch, AuditRequest } from './audit-request.ts'
 export { renderAuditResultsToHTML } from './html-report.ts'
+export type { ReportableResult } from './json-report.ts'
 export {
   type AuditCounts,
   type AuditReport,
@@ -18,5 +19,4 @@ export {
   toAuditReport,
 } from './json-report.ts'
 export { RateLimitedError } from './rate-limited.ts'
-export type { ReportableResult } from './reported-result.ts'
 export { auditServer, type ServerAuditOptions, serverAudits } from './server-audits.ts'

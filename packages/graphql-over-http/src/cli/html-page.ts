@@ -1,7 +1,12 @@
 import type { AuditRequest } from '../audits/audit-request.ts'
-import { escapeHtml } from '../audits/escape-html.ts'
-import type { AuditCounts, AuditFail, AuditRequirement, AuditResult } from '../audits/index.ts'
-import { toAuditReport } from '../audits/index.ts'
+import { escapeHtml } from '../audits/html-report.ts'
+import {
+  type AuditCounts,
+  type AuditFail,
+  type AuditRequirement,
+  type AuditResult,
+  toAuditReport,
+} from '../audits/index.ts'
 import { summarizeResponse } from '../audits/response-summary.ts'
 import type { ProfileName } from '../profiles.ts'
 import { PAGE_STYLE } from './html-page-style.ts'

@@ -48,9 +48,7 @@ export function putHeaders(stream: Stream): void {
   const { output, encoder } = stream.connection
   const at = output.reserve(FRAME_HEADER_SIZE + MAX_OK_BLOCK)
   const end = encoder.putOkHeaders(output.bytes, at + FRAME_HEADER_SIZE)
-  const size = end - at - FRAME_HEADER_SIZE
-  putFrameHeader(output.bytes, at, size, frameType.HEADERS, flag.END_HEADERS, stream.id)
-  output.length = end
+  endHeaders(stream, at, end, flag.END_HEADERS)
   stream.connection.touch()
 }
 
@@ -70,15 +68,7 @@ export function finishOk(stream: Stream): void {
     const { output, encoder } = stream.connection
     const at = output.reserve(FRAME_HEADER_SIZE + MAX_OK_BLOCK)
     const end = encoder.putOkTrailers(output.bytes, at + FRAME_HEADER_SIZE)
-    putFrameHeader(
-      output.bytes,
-      at,
-      end - at - FRAME_HEADER_SIZE,
-      frameType.HEADERS,
-      END,
-      stream.id,
-    )
-    output.length = end
+    endHeaders(stream, at, end, END)
     stream.connection.finish(stream)
   })
 }
@@ -91,15 +81,7 @@ export function finishFailed(stream: Stream, code: StatusCode, message: string):
     const { output, encoder } = stream.connection
     const at = output.reserve(FRAME_HEADER_SIZE + encoder.sizeOf(fields))
     const end = encoder.putTrailers(output.bytes, at + FRAME_HEADER_SIZE, fields)
-    putFrameHeader(
-      output.bytes,
-      at,
-      end - at - FRAME_HEADER_SIZE,
-      frameType.HEADERS,
-      END,
-      stream.id,
-    )
-    output.length = end
+    endHeaders(stream, at, end, END)
     stream.connection.finish(stream)
   })
 }
@@ -162,16 +144,15 @@ function putBlock(
   const { output, encoder } = stream.connection
   const at = output.reserve(FRAME_HEADER_SIZE + encoder.sizeOf(fields))
   const end = encoder.putHeaders(output.bytes, at + FRAME_HEADER_SIZE, httpStatus, fields)
-  putFrameHeader(
-    output.bytes,
-    at,
-    end - at - FRAME_HEADER_SIZE,
-    frameType.HEADERS,
-    flags,
-    stream.id,
-  )
-  output.length = end
+  endHeaders(stream, at, end, flags)
   stream.connection.touch()
+}
+
+/** Completes a HEADERS frame at `at`, whose block was written after the space for its header. */
+function endHeaders({ connection, id }: Stream, at: number, end: number, flags: number): void {
+  const { output } = connection
+  putFrameHeader(output.bytes, at, end - at - FRAME_HEADER_SIZE, frameType.HEADERS, flags, id)
+  output.length = end
 }
 
 function toStatusFields(code: StatusCode, message: string): ResponseField[] {
@@ -179,3 +160,8 @@ function toStatusFields(code: StatusCode, message: string): ResponseField[] {
   if (message !== '') fields.push(['grpc-message', toStatusMessage(message)])
   return fields
 }
+
+/** Sent with a refusal, so that the client learns which compressions are supported. */
+export const ACCEPTED_ENCODINGS: readonly ResponseField[] = [
+  ['grpc-accept-encoding', 'identity,gzip'],
+]

@@ -3,6 +3,7 @@ import { Stream, type StreamConnection } from '../http2/stream.ts'
 import type { StreamCall, StreamHandler } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
 import {
+  ACCEPTED_ENCODINGS,
   answerEmpty,
   answerFailed,
   finishFailed,
@@ -10,10 +11,8 @@ import {
   putHeaders,
   sendMessage,
 } from './answer.ts'
-import { ACCEPTED_ENCODINGS } from './encodings.ts'
+import { catchRejection, isThenable, type Report } from './handler-errors.ts'
 import { MessageReader, type MessageSink } from './message-reader.ts'
-import { catchRejection, isThenable } from './rejection.ts'
-import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
 
 /** One call with any number of messages in either direction. */

@@ -1,11 +1,10 @@
 import type { RequestHead } from '../http2/request-head.ts'
-import type { Application, Route } from '../http2/route.ts'
-import type { Stream, StreamConnection } from '../http2/stream.ts'
+import type { Application, Route, Stream, StreamConnection } from '../http2/stream.ts'
 import type { Methods, StreamCall, StreamHandler, UnaryHandler } from '../method.ts'
 import { status } from '../status.ts'
+import type { Report } from './handler-errors.ts'
 import { MessageStream } from './message-stream.ts'
 import { type Refusal, RefusedStream } from './refused-stream.ts'
-import type { Report } from './report.ts'
 import { parseTimeoutMs } from './timeout.ts'
 import { UnaryStream } from './unary-stream.ts'
 

@@ -3,11 +3,9 @@ import type { RequestHead } from '../http2/request-head.ts'
 import { Stream, type StreamConnection } from '../http2/stream.ts'
 import type { UnaryCall, UnaryHandler } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
-import { answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
-import { ACCEPTED_ENCODINGS } from './encodings.ts'
+import { ACCEPTED_ENCODINGS, answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
+import { catchRejection, type Report } from './handler-errors.ts'
 import { MessageReader, type MessageSink, TOO_MANY_UNFINISHED } from './message-reader.ts'
-import { catchRejection } from './rejection.ts'
-import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
 
 /** The messages of grpc-go. */

@@ -1,8 +1,8 @@
 import type { Drain } from './drain.ts'
 import type { Flood } from './flood-meter.ts'
+import type { SendFlow } from './flow-control.ts'
 import type { ErrorCode } from './frames.ts'
 import type { Hub } from './hub.ts'
-import type { SendFlow } from './send-flow.ts'
 import type { Stream, StreamConnection } from './stream.ts'
 import type { StreamTable } from './stream-table.ts'
 

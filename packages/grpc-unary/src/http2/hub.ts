@@ -1,11 +1,16 @@
 import type { Limits } from '../limits.ts'
-import { type MeasuredConnection, relieve } from './memory-relief.ts'
 import { SlabPool } from './output.ts'
 import { ReadTurns } from './read-turns.ts'
 import { RequestBuffers } from './request-buffers.ts'
-import type { Application } from './route.ts'
+import type { Application } from './stream.ts'
 import type { StreamTable } from './stream-table.ts'
-import { type ConnectionAge, inspect, type WatchedConnection } from './watchdog.ts'
+import {
+  type ConnectionAge,
+  inspect,
+  type MeasuredConnection,
+  relieve,
+  type WatchedConnection,
+} from './watchdog.ts'
 
 /** How late a deadline may be noticed: one sweep covers all deadlines in this period. */
 const SWEEP_MS = 5

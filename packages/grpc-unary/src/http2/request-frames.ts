@@ -1,15 +1,13 @@
 import { byteAt, EMPTY, uint31At } from '../bytes.ts'
 import { HpackDecoder } from '../hpack/decoder.ts'
 import { flood } from './flood-meter.ts'
+import { ReceiveWindow } from './flow-control.ts'
 import type { FrameConnection } from './frame-connection.ts'
 import { errorCode, flag, frameType, toNumberFrame } from './frames.ts'
-import { HeadCache } from './head-cache.ts'
-import { HeaderBlock } from './header-block.ts'
-import { ReceiveWindow } from './receive-window.ts'
+import { HeadCache, HeaderBlock } from './header-block.ts'
 import { areTrailers, parseRequestHead, type RequestHead, unknownHead } from './request-head.ts'
-import type { Route } from './route.ts'
 import { CONNECTION_WINDOW, HEADER_TABLE_SIZE, STREAM_WINDOW } from './settings.ts'
-import type { Stream } from './stream.ts'
+import type { Route, Stream } from './stream.ts'
 
 /** Shorter DATA frames that do not end a request cost more than they carry. */
 const SMALL_DATA = 64

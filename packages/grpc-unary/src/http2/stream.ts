@@ -6,6 +6,18 @@ import type { Output } from './output.ts'
 import type { RequestBuffers } from './request-buffers.ts'
 import type { RequestHead } from './request-head.ts'
 
+/** The handler of a request. It is looked up once for each header block and cached with it. */
+export interface Route {
+  open(connection: StreamConnection, id: number, head: RequestHead): Stream
+}
+
+/** The layer above HTTP/2, which finds a route for every well-formed request. */
+export interface Application {
+  route(head: RequestHead): Route
+  /** For a request whose header fields exceed the limit and are therefore incomplete. */
+  readonly tooLarge: Route
+}
+
 /** The part of the connection that streams and their flow control use. */
 export interface StreamConnection {
   readonly hub: StreamHub
@@ -26,7 +38,7 @@ export interface StreamConnection {
 }
 
 /** The part of the hub that streams use. */
-export interface StreamHub {
+interface StreamHub {
   readonly limits: Limits
   readonly requestBuffers: RequestBuffers
   /** The time of the current read or timer callback. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
-import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import {
   type CommandNode,
   type CompletableCommand,

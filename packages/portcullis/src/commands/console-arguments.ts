@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { toValueFault } from '@portcullis/service-kit/argument-faults'
+import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { ConsoleSettings } from '../console/settings.ts'
 import { isHostName } from '../up/addresses.ts'

@@ -1,6 +1,10 @@
 import { parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
-import { parseDuration } from '@portcullis/service-kit/duration'
+import {
+  toArgumentFault,
+  toValueFault,
+  toVerbFault,
+} from '@portcullis/service-kit/cli/argument-faults'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { EventSearch } from '../console/events/read-events.ts'
 import { actionChoices, reasonChoices } from '../web/audit-sentences.ts'

@@ -1,5 +1,9 @@
 import { parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault, toVerbFault } from '@portcullis/service-kit/argument-faults'
+import {
+  toArgumentFault,
+  toValueFault,
+  toVerbFault,
+} from '@portcullis/service-kit/cli/argument-faults'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { CounterTarget, TopOrder } from '../console/limits/key-pages.ts'
 import { dataMeaning } from './find-data-folder.ts'

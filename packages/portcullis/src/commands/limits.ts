@@ -1,4 +1,4 @@
-import { toArgumentError } from '@portcullis/service-kit/argument-faults'
+import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
 import {

@@ -1,4 +1,4 @@
-import { toValueFault } from '@portcullis/service-kit/argument-faults'
+import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 
 type Env = Readonly<Record<string, string | undefined>>
 

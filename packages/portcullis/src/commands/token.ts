@@ -6,11 +6,11 @@ import {
   toArgumentError,
   toArgumentFault,
   toValueFault,
-} from '@portcullis/service-kit/argument-faults'
-import type { CommandIo } from '@portcullis/service-kit/command'
-import { parseDuration } from '@portcullis/service-kit/duration'
-import { toReason } from '@portcullis/service-kit/reason'
-import { toQuestion } from '@portcullis/service-kit/similar-names'
+} from '@portcullis/service-kit/cli/argument-faults'
+import type { CommandIo } from '@portcullis/service-kit/cli/command'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
+import { toReason } from '@portcullis/service-kit/text/reason'
+import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../completion/option-table.ts'
 import { UpRefusal } from '../up/errors.ts'

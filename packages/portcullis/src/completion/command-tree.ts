@@ -1,4 +1,4 @@
-import type { Command } from '@portcullis/service-kit/command'
+import type { Command } from '@portcullis/service-kit/cli/command'
 
 /** A command as shell completion sees it: its options and what may follow it. */
 export interface CommandNode {

@@ -1,4 +1,4 @@
-import { wrapText } from '@portcullis/service-kit/wrap-text'
+import { wrapText } from '@portcullis/service-kit/text/format'
 import type { CommandOption, ValueKind } from './command-tree.ts'
 
 /** The options of a command by name, in the order of the help text. */

@@ -1,4 +1,4 @@
-import type { EffectiveSetting } from '@portcullis/service-kit/effective-settings'
+import type { EffectiveSetting } from '@portcullis/service-kit/settings/effective-settings'
 import type { FastifyInstance } from 'fastify'
 import type { Mailbox } from '../mailbox/mailbox.ts'
 import type { EventStreams } from './event-stream.ts'

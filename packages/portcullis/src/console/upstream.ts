@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { BodyTooLargeError, ConsoleError } from './errors.ts'
 
 const timeoutMs = 10_000

@@ -1,4 +1,4 @@
-import { decodeEntities } from '@portcullis/service-kit/html-entities'
+import { decodeEntities } from '@portcullis/service-kit/text/html-entities'
 import type { MessageLink } from './mailbox.ts'
 
 /** Bounds the work for messages with very many links. */

@@ -1,4 +1,4 @@
-import { createCallName } from '@portcullis/service-kit/call-name'
+import { createCallName } from '@portcullis/service-kit/cli/call-name'
 
 /** Returns the command line with which `up` was called, for commands that the user can copy. */
 export function toCallName(env: Readonly<Record<string, string | undefined>>): string {

@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, join } from 'node:path'
-import { makeFolder } from '@portcullis/service-kit/make-folder'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { makeFolder } from '@portcullis/service-kit/process/make-folder'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import { UpRefusal } from './errors.ts'
 import type { Ports } from './ports.ts'
 import {

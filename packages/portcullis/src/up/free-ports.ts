@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import { UpRefusal } from './errors.ts'
 import {
   type ListenerName,

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { toValueFault } from '@portcullis/service-kit/argument-faults'
-import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
+import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import { isHostName } from './addresses.ts'
 import {
   listenerNames,

@@ -10,7 +10,7 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs'
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import { UpRefusal } from './errors.ts'
 
 /** Windows does not have these flags. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { type CommandIo, usesColor } from '@portcullis/service-kit/cli/command'
 import { toCallName } from './call-name.ts'
 import { checkFolder, takeFolder } from './data-folder.ts'
 import { findOpenPorts } from './free-ports.ts'

@@ -173,10 +173,10 @@ describe('portcullis users', { timeout: 600_000 }, () => {
 for (const [args, reason] of [
   [[], /^The verb is missing\. Verbs: find, show, ban, unban, export, import\.\n/],
   [['fnd'], /^Unknown verb "fnd"\..* Did you mean find\?\n/],
-  [['show'], /^Wrong number of arguments\. Usage: portcullis users show USER/],
+  [['show'], /^Wrong number of arguments\. Usage: show USER/],
   [
     ['ban', 'ada'],
-    /^Wrong number of arguments\. Usage: portcullis users ban USER DURATION\|forever/,
+    /^Wrong number of arguments\. Usage: ban USER DURATION\|forever/,
   ],
   [['ban', 'ada', 'soon'], /^DURATION must be a duration such as 24h, or forever, not "soon"\.\n/],
   [['find', '--limit', '0'], /^--limit must be a whole number from 1 to 1000, not "0"\.\n/],

@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Counter } from '@portcullis/service-kit/metrics/instruments'
 import type { DecisionsConfig } from '../config/decisions.ts'
 import type { CounterStore } from '../counters/counter-store.ts'

@@ -1,7 +1,7 @@
 import type { Address, BoundAddress } from '@portcullis/grpc-unary'
-import { toAddress } from '@portcullis/service-kit/address'
-import type { Log } from '@portcullis/service-kit/log'
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toAddress } from '@portcullis/service-kit/text/address'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 
 /** Where to listen: on the unix socket if there is one, otherwise on the port. */
 export interface ListenTarget {

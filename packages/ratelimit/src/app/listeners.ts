@@ -4,11 +4,11 @@ import {
   type Methods,
   type UnaryHandler,
 } from '@portcullis/grpc-unary'
-import { FailureLog } from '@portcullis/service-kit/failure-log'
-import type { Health } from '@portcullis/service-kit/health'
-import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
-import type { Log } from '@portcullis/service-kit/log'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { FailureLog } from '@portcullis/service-kit/log/failure-log'
+import type { Log } from '@portcullis/service-kit/log/log'
+import type { Health } from '@portcullis/service-kit/process/health'
+import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import type {
   GrpcListenerConfig,
   HttpListenerConfig,

@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Decide, Decider } from '../decide/decide.ts'
 import type { Rules } from '../decide/decision.ts'
 import { decodeRequest } from '../protocol/decode.ts'

@@ -1,5 +1,5 @@
-import type { Health } from '@portcullis/service-kit/health'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
+import type { Health } from '@portcullis/service-kit/process/health'
 import type { RulesConfig } from '../config/rules.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { openRuleSource } from '../rules/sources/index.ts'

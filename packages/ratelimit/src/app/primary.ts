@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Statistics } from '../stats/registry.ts'
 import type { KeyAccess } from '../transports/debug/key-access.ts'
 

@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { StatsConfig } from '../config/stats.ts'
 import type { TracingConfig } from '../config/tracing.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createSecureContext } from 'node:tls'
 import type { TlsCredentials } from '@portcullis/grpc-unary'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import type { GrpcTlsConfig } from '../config/listeners.ts'
 
 /** The content of the TLS files of the gRPC listener, checked for consistency. */

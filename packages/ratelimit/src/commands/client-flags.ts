@@ -1,4 +1,4 @@
-import { toValueFault } from '@portcullis/service-kit/argument-faults'
+import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import type { Descriptor, Entry } from '../protocol/message.ts'
 import { descriptorSyntax, toFlag } from './command-texts.ts'
 

@@ -6,9 +6,9 @@ import {
   type GrpcClientOptions,
   openGrpcClient,
 } from '@portcullis/grpc-unary/client'
-import { toArgumentError } from '@portcullis/service-kit/argument-faults'
-import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
+import type { Command, CommandIo } from '@portcullis/service-kit/cli/command'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { encodeRequest } from '../protocol/encode.ts'
 import { RateLimitResponseSchema } from '../protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { toResponseText } from '../protocol/response-text.ts'

@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 
 /** The message for a folder of rules or tests that cannot be read. */
 export function toUnreadable(directory: string, error: unknown): string {

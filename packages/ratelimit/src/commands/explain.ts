@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { toArgumentError, toValueFault } from '@portcullis/service-kit/argument-faults'
-import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { toArgumentError, toValueFault } from '@portcullis/service-kit/cli/argument-faults'
+import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/cli/command'
 import { parseConfig } from '../config/config.ts'
 import type { Descriptor, Entry } from '../protocol/message.ts'
 import { compileRules, type RuleSnapshot } from '../rules/match/snapshot.ts'

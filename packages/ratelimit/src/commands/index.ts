@@ -1,4 +1,4 @@
-import type { Command } from '@portcullis/service-kit/command'
+import type { Command } from '@portcullis/service-kit/cli/command'
 
 /**
  * Commands by name, in the order of the help text. Each is loaded on demand: `client` needs nothing from

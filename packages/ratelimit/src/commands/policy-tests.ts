@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
-import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
-import { toCountText } from '@portcullis/service-kit/count-text'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/cli/command'
+import { toCountText } from '@portcullis/service-kit/text/format'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
 import type { Finding } from '../tools/check/fault-report.ts'
 import {

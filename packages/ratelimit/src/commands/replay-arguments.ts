@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault } from '@portcullis/service-kit/argument-faults'
-import { parseDuration } from '@portcullis/service-kit/duration'
+import { toArgumentFault, toValueFault } from '@portcullis/service-kit/cli/argument-faults'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import {
   createDictionaryLogReader,
   createJsonLogReader,

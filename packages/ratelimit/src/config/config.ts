@@ -1,14 +1,18 @@
-import { createCheck, namesOf, noteMisspellings } from '@portcullis/service-kit/config-check'
+import {
+  createCheck,
+  namesOf,
+  noteMisspellings,
+} from '@portcullis/service-kit/settings/config-check'
 import {
   type EffectiveSetting,
   listEffectiveSettings,
-} from '@portcullis/service-kit/effective-settings'
+} from '@portcullis/service-kit/settings/effective-settings'
 import {
   type Chapters,
   type Environment,
   type Fault,
   readSettings,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { isShared, type StoreConfig } from '../counters/plugins.ts'
 import { type DecisionsConfig, decisions, toDecisions } from './decisions.ts'
 import { grpcLimits } from './grpc-limits.ts'

@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -7,7 +7,7 @@ import {
   number,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
 
 export const decisions = {

@@ -1,12 +1,12 @@
 import { defaultLimits, type Limits } from '@portcullis/grpc-unary'
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   type Chapter,
   duration,
   integer,
   type Settings,
   type Variable,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 
 const mostBytes = 2 ** 40
 const mostOfOne = 2 ** 31 - 1

@@ -1,5 +1,5 @@
 import type { Limits } from '@portcullis/grpc-unary'
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -11,7 +11,7 @@ import {
   port,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { type grpcLimits, toGrpcLimits } from './grpc-limits.ts'
 
 export const listeners = {

@@ -1,4 +1,4 @@
-import type { Chapters } from '@portcullis/service-kit/env'
+import type { Chapters } from '@portcullis/service-kit/settings/env'
 
 /** Merges the variables of all plug-ins into one table. Plug-ins may share a chapter. */
 export function mergeChapters<Plugin extends { readonly chapters: Chapters }>(

@@ -1,5 +1,11 @@
 import { availableParallelism } from 'node:os'
-import type { Check } from '@portcullis/service-kit/config-check'
+import {
+  type LogFormat,
+  type LogLevel,
+  logFormats,
+  logLevels,
+} from '@portcullis/service-kit/log/log'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -7,8 +13,7 @@ import {
   duration,
   integer,
   type Settings,
-} from '@portcullis/service-kit/env'
-import { type LogFormat, type LogLevel, logFormats, logLevels } from '@portcullis/service-kit/log'
+} from '@portcullis/service-kit/settings/env'
 
 export const processSettings = {
   title: 'Logging, health, startup and shutdown',

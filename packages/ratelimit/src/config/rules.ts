@@ -1,5 +1,10 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { boolean, type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import {
+  boolean,
+  type Chapter,
+  choice,
+  type SettingsByChapter,
+} from '@portcullis/service-kit/settings/env'
 import { defaultSource, type RuleSourceConfig, ruleSources } from '../rules/sources/index.ts'
 import { mergeChapters } from './plugin-chapters.ts'
 

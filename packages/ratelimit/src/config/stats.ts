@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -7,7 +7,7 @@ import {
   integer,
   map,
   type SettingsByChapter,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { type SinkConfig, sinks } from '../stats/sinks/index.ts'
 import { mergeChapters } from './plugin-chapters.ts'
 

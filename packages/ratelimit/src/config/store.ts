@@ -1,5 +1,5 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import { type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/settings/env'
 import { defaultStore, type StoreConfig, storePlugins } from '../counters/plugins.ts'
 import { mergeChapters } from './plugin-chapters.ts'
 

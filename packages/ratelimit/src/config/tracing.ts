@@ -7,7 +7,7 @@ import {
   number,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 
 const protocols = ['http', 'grpc'] as const
 

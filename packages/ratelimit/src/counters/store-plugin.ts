@@ -1,6 +1,6 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import type { AnyVariable, Chapters, SettingsByChapter } from '@portcullis/service-kit/env'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import type { AnyVariable, Chapters, SettingsByChapter } from '@portcullis/service-kit/settings/env'
 import type { CounterStore, Increment } from './counter-store.ts'
 
 /** A counter store in the list of index.ts. */

@@ -1,4 +1,4 @@
-import { createLog, type Log, type LogMessage } from '@portcullis/service-kit/log'
+import { createLog, type Log, type LogMessage } from '@portcullis/service-kit/log/log'
 
 /** Receives messages for the operator. `console`, pino and winston have this interface. */
 export interface Logger {

@@ -1,4 +1,4 @@
-import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 
 /** The error for a name that is not one of the options. */
 export function toUnknownOption(name: string, options: Iterable<string>): string {

@@ -1,4 +1,4 @@
-import { findSimilarName } from '@portcullis/service-kit/similar-names'
+import { findSimilarName } from '@portcullis/service-kit/text/similar-names'
 import type { CounterStore } from '../counters/counter-store.ts'
 import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
 import type { DecisionSettings } from '../decide/decision.ts'

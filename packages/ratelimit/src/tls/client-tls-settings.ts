@@ -1,5 +1,5 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import type { AnyVariable } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import type { AnyVariable } from '@portcullis/service-kit/settings/env'
 
 /** A client certificate and its key come together or not at all. */
 export interface ClientTls {

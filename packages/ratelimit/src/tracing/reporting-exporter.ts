@@ -1,7 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Log } from '@portcullis/service-kit/log'
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 
 /** How long the collector must work before its next failure is logged. */
 const calmMs = 60_000

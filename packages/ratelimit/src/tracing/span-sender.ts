@@ -6,8 +6,8 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources'
 import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Log } from '@portcullis/service-kit/log'
-import { toMessage } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { TracingConfig } from '../config/tracing.ts'
 import { ReportingExporter } from './reporting-exporter.ts'
 import type { SpansSettings } from './spans.ts'

@@ -8,7 +8,7 @@ import {
 } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import { RandomIdGenerator, type SpanProcessor } from '@opentelemetry/sdk-trace'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { RecordedSpan } from './recorded-span.ts'
 
 export interface SpansSettings {

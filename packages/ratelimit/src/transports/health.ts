@@ -5,7 +5,7 @@ import {
   status,
   type UnaryCall,
 } from '@portcullis/grpc-unary'
-import type { Health } from '@portcullis/service-kit/health'
+import type { Health } from '@portcullis/service-kit/process/health'
 import { DecodeError } from '../protocol/message.ts'
 import { WireReader } from '../protocol/wire-reader.ts'
 import type { HttpHandler } from './http-listener.ts'

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { toAddress } from '@portcullis/service-kit/address'
-import { toRequestPath } from '@portcullis/service-kit/request-path'
+import { toAddress, toRequestPath } from '@portcullis/service-kit/text/address'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 

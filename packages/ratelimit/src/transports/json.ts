@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import type { Decide } from '../decide/decide.ts'
 import { OverloadError, ServiceError } from '../decide/decision.ts'

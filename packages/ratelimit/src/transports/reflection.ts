@@ -1,6 +1,6 @@
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { type Methods, type StreamCall, type StreamHandler, status } from '@portcullis/grpc-unary'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { FileDescriptor } from '../protocol/file-descriptors.ts'
 import {
   type ServerReflectionRequest,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { mergeTopLists, type TopOrder } from '../stats/top/top-list.ts'
 import {
   type CounterState,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
-import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
-import type { Log, LogMessage } from '@portcullis/service-kit/log'
+import type { Log, LogMessage } from '@portcullis/service-kit/log/log'
+import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import { type Channel, PrimaryLink } from '@portcullis/service-kit/workers/primary-link'
 import type { ListenerName, Primary, ReportParts } from '../app/primary.ts'
 import type { KeyAccess } from '../transports/debug/key-access.ts'

@@ -1,6 +1,6 @@
 import { type Address, bind } from '@portcullis/grpc-unary'
-import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
+import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import { startWorkers, type Workers } from '@portcullis/service-kit/workers/primary'
 import { type ListenTarget, listenFor, type Protocol } from '../app/listen.ts'
 import type { ListenerName } from '../app/primary.ts'

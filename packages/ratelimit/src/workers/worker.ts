@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { serveUntilStopped } from '@portcullis/service-kit/workers/worker'
 import { openApp } from '../app/app.ts'
 import { RatelimitLink } from './link.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type AnyVariable, hideAll, hideCredentials } from '@portcullis/service-kit/env'
+import { type AnyVariable, hideAll, hideCredentials } from '@portcullis/service-kit/settings/env'
 import { chapters, parseConfig } from '../../src/config/config.ts'
 
 const variables: readonly AnyVariable[] = Object.values(chapters).flatMap((chapter) =>

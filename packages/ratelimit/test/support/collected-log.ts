@@ -1,4 +1,4 @@
-import { createLog, type Log } from '@portcullis/service-kit/log'
+import { createLog, type Log } from '@portcullis/service-kit/log/log'
 
 /** A log that keeps its lines as `level message`. */
 export function collectLog(): { readonly log: Log; readonly lines: string[] } {

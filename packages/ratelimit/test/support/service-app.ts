@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
-import { openLifecycle } from '@portcullis/service-kit/lifecycle'
+import { openLifecycle } from '@portcullis/service-kit/process/lifecycle'
 import { openApp } from '../../src/app/app.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import { collectLog } from './collected-log.ts'

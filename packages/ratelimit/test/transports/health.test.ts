@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { status } from '@grpc/grpc-js'
-import { createHealth } from '@portcullis/service-kit/health'
+import { createHealth } from '@portcullis/service-kit/process/health'
 import {
   HealthCheckRequestSchema,
   HealthCheckResponseSchema,

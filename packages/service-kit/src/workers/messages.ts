@@ -1,4 +1,4 @@
-import type { StopSignal } from '../lifecycle.ts'
+import type { StopSignal } from '../process/lifecycle.ts'
 
 /** A message between processes. Services define additional kinds. */
 export interface Message {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { StopSignal } from '../lifecycle.ts'
+import type { StopSignal } from '../process/lifecycle.ts'
 import type { AddressCount, FromWorker, HandOver, Message, ToWorker } from './messages.ts'
 
 /** The part of `process` that communicates with the parent process. */

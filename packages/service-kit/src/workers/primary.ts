@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net'
 import process from 'node:process'
-import type { Lifecycle } from '../lifecycle.ts'
+import type { Lifecycle } from '../process/lifecycle.ts'
 import { AddressLimit } from './address-limit.ts'
 import type { Message } from './messages.ts'
 import { Pool, type PoolSettings } from './pool.ts'

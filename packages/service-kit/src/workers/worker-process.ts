@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
-import type { StopSignal } from '../lifecycle.ts'
+import type { StopSignal } from '../process/lifecycle.ts'
 import type { Candidate } from './choose-worker.ts'
 import type { AddressCount, FromWorker, HandOver, Message, ToWorker } from './messages.ts'
 

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Lifecycle, openLifecycle } from '../lifecycle.ts'
-import { createLog, type EventLog, type LogSettings } from '../log.ts'
-import { openLogOutput } from '../log-output.ts'
+import { createLog, type EventLog, type LogSettings } from '../log/log.ts'
+import { openLogOutput } from '../log/log-output.ts'
+import { type Lifecycle, openLifecycle } from '../process/lifecycle.ts'
 import type { Message, ToWorker } from './messages.ts'
 import type { PrimaryLink } from './primary-link.ts'
 

@@ -1,4 +1,4 @@
-import { createLog, type Log } from '../../src/log.ts'
+import { createLog, type Log } from '../../src/log/log.ts'
 
 /** A log whose lines are kept as `level message`. */
 export function collectLog(): { readonly log: Log; readonly lines: string[] } {

@@ -1,9 +1,9 @@
 // A service that does nothing but stop in an orderly way.
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openLifecycle } from '@portcullis/service-kit/lifecycle'
-import { createLog } from '@portcullis/service-kit/log'
-import { openLogOutput } from '@portcullis/service-kit/log-output'
+import { createLog } from '@portcullis/service-kit/log/log'
+import { openLogOutput } from '@portcullis/service-kit/log/log-output'
+import { openLifecycle } from '@portcullis/service-kit/process/lifecycle'
 
 const output = openLogOutput({ fd: 2 })
 const log = createLog({ level: 'info', format: 'text', write: output.write })

@@ -1,7 +1,7 @@
 // Logs to standard error as a service does, in the way that the first argument names.
 import process from 'node:process'
 import { createInterface } from 'node:readline'
-import { openLogOutput } from '@portcullis/service-kit/log-output'
+import { openLogOutput } from '@portcullis/service-kit/log/log-output'
 
 const output = openLogOutput({ fd: 2, limitBytes: 100_000 })
 let lineCount = 0

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import type { StopSignal } from '../../src/lifecycle.ts'
+import type { StopSignal } from '../../src/process/lifecycle.ts'
 import type { FromWorker, Message } from '../../src/workers/messages.ts'
 import { PrimaryLink } from '../../src/workers/primary-link.ts'
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Server, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { openLifecycle } from '../../src/lifecycle.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/log/log.ts'
+import { openLifecycle } from '../../src/process/lifecycle.ts'
 import { startWorkers } from '../../src/workers/primary.ts'
 
 /** Two echo workers, and the lifecycle that stops them. */

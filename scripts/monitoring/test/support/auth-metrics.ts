@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { parseConfig } from '../../../../packages/auth/src/config/config.ts'
 import type { MessageChannel } from '../../../../packages/auth/src/messages/statements/outbox.ts'
 import { openTelemetry } from '../../../../packages/auth/src/telemetry/open-telemetry.ts'

@@ -1,10 +1,7 @@
 import { parseArgs } from 'node:util'
-import {
-  toArgumentError,
-  toArgumentFault,
-  toVerbFault,
-} from '@portcullis/service-kit/argument-faults'
-import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import type { Command, CommandIo } from '@portcullis/service-kit/cli/command'
+import { findVerb, toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import { createCommandLog } from '../command-log.ts'
 import { explainFailure } from '../explain-failure.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
@@ -16,12 +13,7 @@ const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir DIR]
 Manages users directly in the database. Servers may be running.
 
 Verbs:
-${Object.entries(adminVerbs)
-  .map(
-    ([name, { synopsis, summary }]) =>
-      `  ${name} ${synopsis}\n      ${summary.replaceAll('\n', '\n      ')}`,
-  )
-  .join('\n')}
+${toVerbLines(adminVerbs)}
 
 Options:
 ${configHelp}
@@ -108,14 +100,10 @@ function parseAdmin(args: readonly string[]): ParsedArguments | string {
   } catch (error) {
     return toArgumentFault(error)
   }
-  const { values, positionals: words } = parsed
-  const [name, ...positionals] = words
-  const verb = name !== undefined && Object.hasOwn(adminVerbs, name) ? adminVerbs[name] : undefined
-  if (verb === undefined) return toVerbFault(name, Object.keys(adminVerbs))
-  const [least, most] = verb.takes
-  if (positionals.length < least || positionals.length > most) {
-    return `Wrong number of arguments: ${name} takes ${verb.synopsis}.`
-  }
+  const { values } = parsed
+  const found = findVerb(adminVerbs, parsed.positionals)
+  if (typeof found === 'string') return found
+  const { name, verb, positionals } = found
   const { config, 'config-dir': folder, ...given } = values
   const flags = new Set<AdminOption>()
   const texts = new Map<AdminOption, string>()

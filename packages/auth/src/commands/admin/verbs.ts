@@ -1,9 +1,10 @@
 import process from 'node:process'
 import { text } from 'node:stream/consumers'
-import { toValueFault } from '@portcullis/service-kit/argument-faults'
-import type { CommandIo } from '@portcullis/service-kit/command'
-import { toCountText } from '@portcullis/service-kit/count-text'
-import { parseDuration } from '@portcullis/service-kit/duration'
+import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
+import type { CommandIo } from '@portcullis/service-kit/cli/command'
+import type { VerbWithOperands } from '@portcullis/service-kit/cli/verbs'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import { ApiError } from '../../errors.ts'
 import { createUserAsAdmin } from '../../features/admin/create-user.ts'
 import { listAfter } from '../../features/admin/list-users.ts'
@@ -21,12 +22,7 @@ import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 
 /** A verb of `auth admin`. */
-export interface AdminVerb {
-  /** The arguments after the name of the verb. */
-  readonly synopsis: string
-  readonly summary: string
-  /** The minimum and maximum number of positional arguments. */
-  readonly takes: readonly [least: number, most: number]
+export interface AdminVerb extends VerbWithOperands {
   /** The options of this verb, in addition to the common ones. */
   readonly options: readonly AdminOption[]
   /** Returns the reason if the values of the arguments are invalid. */

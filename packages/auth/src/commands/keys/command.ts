@@ -3,8 +3,9 @@ import {
   toArgumentError,
   toArgumentFault,
   toVerbFault,
-} from '@portcullis/service-kit/argument-faults'
-import type { Command, CommandIo } from '@portcullis/service-kit/command'
+} from '@portcullis/service-kit/cli/argument-faults'
+import type { Command, CommandIo } from '@portcullis/service-kit/cli/command'
+import { toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import type { Config } from '../../config/config.ts'
 import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
 import { createCommandLog } from '../command-log.ts'
@@ -20,12 +21,7 @@ running; they load new keys within a minute. Without a NAME, all keys are
 selected. docs/auth-operations.md explains each key.
 
 Verbs:
-${Object.entries(keyVerbs)
-  .map(
-    ([name, { synopsis, summary }]) =>
-      `  ${`${name} ${synopsis}`.trim()}\n      ${summary.replaceAll('\n', '\n      ')}`,
-  )
-  .join('\n')}
+${toVerbLines(keyVerbs)}
 
 Options:
 ${configHelp}

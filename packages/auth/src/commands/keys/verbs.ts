@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { CommandIo } from '@portcullis/service-kit/command'
+import type { CommandIo } from '@portcullis/service-kit/cli/command'
+import type { Verb } from '@portcullis/service-kit/cli/verbs'
 import type { Database } from '../../db/database.ts'
 import { nilId } from '../../db/nil-id.ts'
 import { createKeyRing, type KeyName, keyNames } from '../../tokens/key-ring.ts'
@@ -17,10 +18,7 @@ import {
 } from '../../tokens/statements.ts'
 
 /** A verb of `auth keys`. */
-export interface KeyVerb {
-  /** The arguments after the name of the verb. */
-  readonly synopsis: string
-  readonly summary: string
+export interface KeyVerb extends Verb {
   /** Whether names of keys can follow; otherwise the verb changes all keys. */
   readonly takesNames: boolean
   /** Whether the verb has the option `--force`. */

@@ -3,7 +3,7 @@ import { createWriteStream, type Stats } from 'node:fs'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Writable } from 'node:stream'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 
 /**
  * Writes a file that only its owner can read. An existing file is replaced when the new one is

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import {
   type BackupEnd,
   type BackupHeader,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { SettingError } from '../../errors.ts'
 
 /** A `postgres://` URL in the syntax of libpq, with several hosts and parameters. */

@@ -1,4 +1,4 @@
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import { type ClientConfig, DatabaseError } from 'pg'
 import {
   type ConnectionUrl,

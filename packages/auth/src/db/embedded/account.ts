@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 
 /** A user of this machine under which a process can be started. */

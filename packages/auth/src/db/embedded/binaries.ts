@@ -16,8 +16,8 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Log } from '@portcullis/service-kit/log'
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 import { type Account, runAs, toFailureText } from './account.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from '@portcullis/service-kit/log'
-import { toMessage } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { findOccupant, type Occupant } from './occupant.ts'
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toCode } from '@portcullis/service-kit/reason'
+import { toCode } from '@portcullis/service-kit/text/reason'
 import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
 import { leaseTable } from './lease.ts'

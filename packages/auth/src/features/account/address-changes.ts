@@ -127,7 +127,7 @@ export async function resendEmailChange(
     'own',
   )
   if (sent === undefined) {
-    const refusal = await findRefusal(db, 'email', config.limits.emailSent, noCooldown, now)
+    const refusal = await findRefusal(services, 'email', noCooldown, now)
     if (refusal !== undefined) throw refusal.error
     return
   }

@@ -1,11 +1,10 @@
 import { ApiError, invalid } from '../../errors.ts'
 import {
+  type MessageChannel,
   secondsUntilDue,
   toCapError,
   toCapParts,
   toCooldownError,
-  toSmsCapError,
-  toSmsCooldownError,
 } from '../../messages/requests/message-cooldowns.ts'
 import { findTextHashes, planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
@@ -25,18 +24,14 @@ export interface ReauthenticationRequest {
   readonly messageId: string | undefined
 }
 
-/**
- * What is written, the minimum interval since the previous code, and the errors when a limit is
- * reached.
- */
+/** What is written, the minimum interval since the previous code, and the channel that limits it. */
 interface NoncePlan {
   readonly parts: Pick<
     RequestParts,
     'token' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'
   >
   readonly cooldownMs: number
-  toCooldownError(seconds: number): ApiError
-  toCapError(now: Date): Promise<ApiError>
+  readonly limitedBy: MessageChannel
 }
 
 /** Sends a code that confirms the next change of the password. @throws {ApiError} */
@@ -45,10 +40,10 @@ export async function requestReauthentication(
   request: ReauthenticationRequest,
 ): Promise<void> {
   const { user, client } = request
-  const { parts, cooldownMs, ...errors } = planNonce(services, request)
+  const { parts, cooldownMs, limitedBy } = planNonce(services, request)
   const now = new Date(services.now())
   const waitSeconds = secondsUntilDue(user.reauthentication_sent_at, cooldownMs, now.getTime())
-  if (waitSeconds > 0) throw errors.toCooldownError(waitSeconds)
+  if (waitSeconds > 0) throw toCooldownError(limitedBy, waitSeconds)
   const [requested] = await services.db.run(messageRequests.reauthentication_sent_at, {
     user_id: user.id,
     own_gap_seconds: cooldownMs / 1_000,
@@ -59,7 +54,7 @@ export async function requestReauthentication(
     flow: null,
     ...parts,
   })
-  if (requested === undefined) throw await errors.toCapError(now)
+  if (requested === undefined) throw await toCapError(services, limitedBy, now)
   services.wakeMessages()
 }
 
@@ -85,7 +80,7 @@ function planNonce(services: Services, request: ReauthenticationRequest): NonceP
 }
 
 function planByEmail(
-  { db, config, mail, redirects }: Services,
+  { config, mail, redirects }: Services,
   email: string,
   externalUrl: string,
 ): NoncePlan {
@@ -96,18 +91,15 @@ function planByEmail(
     redirectTo: redirects.siteUrl,
     externalUrl,
   })
-  const { emailSent } = config.limits
   return {
-    parts: { token, messages: [message], ...toCapParts(emailSent) },
+    parts: { token, messages: [message], ...toCapParts(config.limits.emailSent) },
     cooldownMs: config.mail.cooldownMs,
-    toCooldownError,
-    toCapError: (now) => toCapError(db, emailSent, now),
+    limitedBy: 'email',
   }
 }
 
 function planByPhone(services: Services, phone: string, messageId: string | undefined): NoncePlan {
   requireGateway(services, phone, 'reauthentication')
-  const { db, config } = services
   return {
     ...planCode(services, {
       kind: 'reauthentication',
@@ -116,8 +108,7 @@ function planByPhone(services: Services, phone: string, messageId: string | unde
       channel: 'sms',
       messageId,
     }),
-    toCooldownError: toSmsCooldownError,
-    toCapError: (now) => toSmsCapError(db, config.limits.smsSent, now),
+    limitedBy: 'sms',
   }
 }
 

@@ -1,9 +1,5 @@
 import { ApiError, invalid } from '../../errors.ts'
-import {
-  secondsUntilDue,
-  toCooldownError,
-  toSmsCooldownError,
-} from '../../messages/requests/message-cooldowns.ts'
+import { secondsUntilDue, toCooldownError } from '../../messages/requests/message-cooldowns.ts'
 import { findTextCooldownMs } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
@@ -133,12 +129,12 @@ export async function checkDatabase(
       config.mail.cooldownMs,
       now.getTime(),
     )
-    if (waitSeconds > 0) throw toCooldownError(waitSeconds)
+    if (waitSeconds > 0) throw toCooldownError('email', waitSeconds)
   }
   if (phone !== undefined && !config.sms.autoconfirm) {
     const cooldownMs = findTextCooldownMs(services, phone)
     const waitSeconds = secondsUntilDue(user.phone_change_sent_at, cooldownMs, now.getTime())
-    if (waitSeconds > 0) throw toSmsCooldownError(waitSeconds)
+    if (waitSeconds > 0) throw toCooldownError('sms', waitSeconds)
   }
   return nonceHashes
 }

@@ -5,8 +5,6 @@ import {
   toCapError,
   toCapParts,
   toCooldownError,
-  toSmsCapError,
-  toSmsCooldownError,
 } from '../../messages/requests/message-cooldowns.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
@@ -174,12 +172,12 @@ async function findReason(db: Queries, services: Services, change: UserChange): 
     const cooldownMs = (change.phone_change_gap_seconds ?? 0) * 1_000
     const waitSeconds = secondsUntilDue(user.phone_change_sent_at, cooldownMs, now.getTime())
     return waitSeconds > 0
-      ? toSmsCooldownError(waitSeconds)
-      : toSmsCapError(db, config.limits.smsSent, now)
+      ? toCooldownError('sms', waitSeconds)
+      : toCapError({ db, config }, 'sms', now)
   }
   const { email_change_sent_at: sentAt } = user
   const waitSeconds = secondsUntilDue(sentAt, config.mail.cooldownMs, now.getTime())
   return waitSeconds > 0
-    ? toCooldownError(waitSeconds)
-    : toCapError(db, config.limits.emailSent, now)
+    ? toCooldownError('email', waitSeconds)
+    : toCapError({ db, config }, 'email', now)
 }

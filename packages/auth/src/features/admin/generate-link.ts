@@ -1,4 +1,4 @@
-import type { MailKind } from '../../config/mail-messages.ts'
+import type { MailKind } from '../../config/mail/messages.ts'
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
@@ -59,7 +59,7 @@ async function linkForNew(
   services: Services,
   request: LinkRequest & { readonly type: 'signup' | 'invite' },
 ): Promise<UserRecord> {
-  const { db, config, passwords } = services
+  const { config, passwords } = services
   const { type, email, audience, data, client, password } = request
   const draft = draftEmailUser(email, { aud: audience, role: config.tokens.defaultGroup, data })
   const isInvited = type === 'invite'
@@ -82,7 +82,7 @@ async function linkForNew(
     flow: null,
     ...toMessages(services, request, plan),
   })
-  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  if (user === undefined) throw await toCapError(services, 'email', now)
   if (request.isSent) services.wakeMessages()
   return toLinkResponse(user, request, plan)
 }
@@ -122,10 +122,9 @@ async function linkFor(
     token: { ...plan.token, claim: hash === undefined ? claimsNothing : { hash } },
     ...toMessages(services, request, plan),
   }
-  const { db, config } = services
-  const user = await changeUser(db, change, 'admin')
+  const user = await changeUser(services.db, change, 'admin')
   if (user === undefined && request.isSent) {
-    throw await toCapError(db, config.limits.emailSent, now)
+    throw await toCapError(services, 'email', now)
   }
   if (user === undefined) throw new ApiError('user_not_found', 'User with this email not found')
   if (request.isSent) services.wakeMessages()

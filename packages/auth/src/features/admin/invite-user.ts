@@ -23,16 +23,15 @@ export interface Invitation {
 
 /** Invites a user, or repeats an invitation that has not been accepted. @throws {ApiError} */
 export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
-  const { db, config } = services
   const { email, audience } = input
   await services.emailCheck?.check(email)
-  const [known] = await db.run(findUserByEmail, { email, audience })
+  const [known] = await services.db.run(findUserByEmail, { email, audience })
   const now = new Date(services.now())
   const user =
     known === undefined
       ? await inviteNew(services, input, now)
       : await inviteAgain(services, input, known, now)
-  if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  if (user === undefined) throw await toCapError(services, 'email', now)
   services.wakeMessages()
   return toUserRecord(user)
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { toReason } from '@portcullis/service-kit/reason'
-import type { SmtpConfig } from '../../config/mail.ts'
+import { toReason } from '@portcullis/service-kit/text/reason'
+import type { SmtpConfig } from '../../config/mail/mail.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import {
   describeVariables,
@@ -106,7 +106,7 @@ export async function sendTestMail(services: Services, request: TestMailRequest)
     audit: toAdminEntry('test_email_requested', adminRole, { template: name, recipient: email }),
     ...toCapParts(config.limits.emailSent),
   })
-  if (permit === undefined) throw await toCapError(db, config.limits.emailSent, now)
+  if (permit === undefined) throw await toCapError(services, 'email', now)
   const rendered = await mailRenderer.preview(name, toExampleValues(config, name, email))
   const timeoutMs = Math.min(longestSendMs, Math.ceil(config.api.maxRequestDurationMs * 0.8))
   try {

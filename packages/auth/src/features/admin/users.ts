@@ -1,4 +1,4 @@
-import { parseDuration } from '@portcullis/service-kit/duration'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import { invalid } from '../../errors.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Queries } from '../../db/database.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import { isStorableText } from '../users/metadata.ts'

@@ -51,7 +51,7 @@ async function createAccount(
   signIn: ProviderSignIn,
   email: ExternalEmail | undefined,
 ): Promise<UserRow | undefined> {
-  const { db, config } = services
+  const { config } = services
   const { provider, audience } = signIn
   if (config.site.disableSignup) {
     throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
@@ -83,7 +83,7 @@ async function createAccount(
       ...toParts(services, signIn, now, needsMail ? actor.email : null, toClaim(identity)),
       audit: toAuditEntry('user_signedup', actor, { provider: provider.id }),
     })
-    if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
+    if (user === undefined) throw await toCapError(services, 'email', now)
     if (needsMail) services.wakeMessages()
     const maySignIn =
       isConfirmed || (email === undefined && (autoconfirm || provider.isEmailOptional))

@@ -109,7 +109,7 @@ export async function linkIdentity(
   target: LinkingTarget,
   signIn: ProviderSignIn,
 ): Promise<UserRow> {
-  const { db, config } = services
+  const { config } = services
   const { user, main } = await checkLinkable(services, target, signIn)
   const confirms = main !== undefined && (main.isVerified || config.mail.autoconfirm)
   const emailToConfirm = main !== undefined && !confirms ? main.email : undefined
@@ -135,7 +135,7 @@ export async function linkIdentity(
   if (changed === undefined) {
     throw emailToConfirm === undefined
       ? alreadyLinked(false)
-      : await toCapError(db, config.limits.emailSent, now)
+      : await toCapError(services, 'email', now)
   }
   if (emailToConfirm === undefined) return changed
   services.wakeMessages()
@@ -159,7 +159,7 @@ function planEmailConfirmation(
   const { mail, limits } = services.config
   checkAuthorized(services, newEmail)
   const waitSeconds = secondsUntilDue(user.email_change_sent_at, mail.cooldownMs, services.now())
-  if (waitSeconds > 0) throw toCooldownError(waitSeconds)
+  if (waitSeconds > 0) throw toCooldownError('email', waitSeconds)
   const { redirectTo, externalUrl } = signIn
   const request = { user, newEmail, challenge: undefined, redirectTo, externalUrl }
   const { tokens, messages } = planEmailChange(services, request)

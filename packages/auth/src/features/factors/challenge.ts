@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
 import {
   secondsUntilDue,
+  toCapError,
   toCapParts,
-  toSmsCapError,
-  toSmsCooldownError,
+  toCooldownError,
 } from '../../messages/requests/message-cooldowns.ts'
 import type { FactorKind } from '../../plugins/factors/factor-kind.ts'
 import type { Services } from '../../services.ts'
@@ -74,11 +74,14 @@ export function verifyDisabled({ codes, label }: FactorKind): ApiError {
   return new ApiError(codes.verify, `MFA verification is disabled for ${label}`)
 }
 
-async function findReason({ db, config }: Services, row: NewChallenge): Promise<ApiError> {
-  const [factor] = await db.run(findFactorSecrets, { id: row.factor_id, userId: row.user_id })
+async function findReason(services: Services, row: NewChallenge): Promise<ApiError> {
+  const [factor] = await services.db.run(findFactorSecrets, {
+    id: row.factor_id,
+    userId: row.user_id,
+  })
   if (factor === undefined) return factorNotFound()
   const cooldownMs = (row.gap_seconds ?? 0) * 1_000
   const waitSeconds = secondsUntilDue(factor.last_challenged_at, cooldownMs, row.now.getTime())
-  if (waitSeconds > 0) return toSmsCooldownError(waitSeconds)
-  return toSmsCapError(db, config.limits.smsSent, row.now)
+  if (waitSeconds > 0) return toCooldownError('sms', waitSeconds)
+  return toCapError(services, 'sms', row.now)
 }

@@ -1,4 +1,4 @@
-import type { Settings } from '@portcullis/service-kit/env'
+import type { Settings } from '@portcullis/service-kit/settings/env'
 import { ApiError, invalid } from '../../errors.ts'
 import type { FactorKind, FactorVariables } from '../../plugins/factors/factor-kind.ts'
 import { factorKindNames, factorKinds, isFactorKindName } from '../../plugins/factors/index.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { NotificationKind } from '../../config/mail-messages.ts'
+import type { NotificationKind } from '../../config/mail/messages.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { draftNotice } from '../../messages/requests/notifications.ts'
 import { findTextHashes } from '../../messages/requests/phone-codes.ts'

@@ -1,4 +1,4 @@
-import type { MailKind } from '../../config/mail-messages.ts'
+import type { MailKind } from '../../config/mail/messages.ts'
 
 /** The `type` of `GET /verify` for each message; undefined for messages without a link. */
 const linkTypes: Readonly<Record<MailKind, string | undefined>> = {

@@ -3,7 +3,7 @@ import {
   parseRedirectPattern,
   type RedirectPattern,
   splitRedirect,
-} from '../../config/redirect-pattern.ts'
+} from '../../config/redirect-patterns.ts'
 
 export interface RedirectSettings {
   readonly siteUrl: string

@@ -1,6 +1,6 @@
-import { toCountText } from '@portcullis/service-kit/count-text'
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toCountText } from '@portcullis/service-kit/text/format'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Queries } from '../../db/database.ts'
 import { type Purge, purgedAtOnce, purges } from './statements.ts'
 

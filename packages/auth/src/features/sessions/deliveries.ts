@@ -1,5 +1,5 @@
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Queries } from '../../db/database.ts'
 import type { RefreshToken } from './refresh-tokens.ts'
 import { markDelivered } from './statements/sessions.ts'

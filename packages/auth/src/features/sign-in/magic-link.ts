@@ -1,4 +1,4 @@
-import { toCapParts } from '../../messages/requests/message-cooldowns.ts'
+import { toCapParts, toRefusalError } from '../../messages/requests/message-cooldowns.ts'
 import {
   type ClientMailRequest,
   deferMail,
@@ -7,7 +7,6 @@ import {
   simulateMail,
   skipCooldown,
   toMailCooldown,
-  toMailError,
   toMailRequest,
   type UserMail,
   userMails,
@@ -132,6 +131,6 @@ async function createNewcomer(services: Services, request: MagicLinkRequest): Pr
     ...cooldown,
   }
   const user = await insertUser(services, newcomer)
-  if (user === undefined) throw await toMailError(services, cooldown, now)
+  if (user === undefined) throw await toRefusalError(services, 'email', cooldown, now)
   services.wakeMessages()
 }

@@ -1,3 +1,4 @@
+import { toRefusalError } from '../../messages/requests/message-cooldowns.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { findTestCode, requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {
@@ -7,7 +8,6 @@ import {
   textUser,
   toConfirmation,
   toTextCooldown,
-  toTextError,
 } from '../../messages/requests/phone-messages.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -107,6 +107,6 @@ async function createNewcomer(services: Services, request: PhoneOtpRequest): Pro
     token: { ...token, claim: { data: draft.raw_user_meta_data } },
     ...cooldown,
   })
-  if (user === undefined) throw await toTextError(services, cooldown, now)
+  if (user === undefined) throw await toRefusalError(services, 'sms', cooldown, now)
   services.wakeMessages()
 }

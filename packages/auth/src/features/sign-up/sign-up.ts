@@ -1,6 +1,11 @@
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
-import { type CooldownParts, toCapParts } from '../../messages/requests/message-cooldowns.ts'
+import {
+  type CooldownParts,
+  type MessageChannel,
+  toCapParts,
+  toRefusalError,
+} from '../../messages/requests/message-cooldowns.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {
@@ -9,7 +14,6 @@ import {
   textUser,
   toConfirmation,
   toTextCooldown,
-  toTextError,
 } from '../../messages/requests/phone-messages.ts'
 import {
   type ClientMailRequest,
@@ -17,7 +21,6 @@ import {
   mailUser,
   simulateMail,
   toMailCooldown,
-  toMailError,
   toMailRequest,
   userMails,
 } from '../../messages/requests/user-mail.ts'
@@ -142,7 +145,7 @@ async function createUnconfirmed<Input extends NamedSignUp>(
     token: { ...token, claim: { hash, data: draft.raw_user_meta_data } },
     ...cooldown,
   })
-  if (user === undefined) throw await by.toRefusal(services, cooldown, now)
+  if (user === undefined) throw await toRefusalError(services, by.channel, cooldown, now)
   services.wakeMessages()
   return user
 }
@@ -216,6 +219,7 @@ async function repeat<Input extends NamedSignUp>(
 /** The differences between sign-ups by email and by phone. */
 interface NameKind<Input> {
   readonly provider: 'email' | 'phone'
+  readonly channel: MessageChannel
   toName(input: Input): string
   readonly draft: (name: string, input: NewUserInput) => UserDraft
   readonly confirm: (draft: UserDraft) => UserDraft
@@ -224,8 +228,6 @@ interface NameKind<Input> {
   reportsTaken(services: Services, isWaiting: boolean): boolean
   find(services: Services, input: Input): Promise<UserRow | undefined>
   planMessage(services: Services, input: Input): FirstMessage
-  /** Why the message could not be sent. */
-  toRefusal(services: Services, cooldown: CooldownParts, now: Date): Promise<ApiError>
   messageUser(services: Services, input: Input, user: UserRow, claim: AccountClaim): Promise<void>
   simulateMessage(services: Services, input: Input): Promise<void>
 }
@@ -240,6 +242,7 @@ interface FirstMessage {
 
 const byEmail: NameKind<EmailSignUp> = {
   provider: 'email',
+  channel: 'email',
   toName: ({ email }) => email,
   draft: draftEmailUser,
   confirm: confirmEmail,
@@ -255,7 +258,6 @@ const byEmail: NameKind<EmailSignUp> = {
       cooldown: toMailCooldown(services, input, mailCooldowns.confirmation),
     }
   },
-  toRefusal: toMailError,
   messageUser: (services, input, user, claim) =>
     mailUser(services, input, user, userMails.confirmation, claim),
   simulateMessage: (services, input) => simulateMail(services, input, mailCooldowns.confirmation),
@@ -263,6 +265,7 @@ const byEmail: NameKind<EmailSignUp> = {
 
 const byPhone: NameKind<PhoneSignUp> = {
   provider: 'phone',
+  channel: 'sms',
   toName: ({ phone }) => phone,
   draft: draftPhoneUser,
   confirm: confirmPhone,
@@ -274,7 +277,6 @@ const byPhone: NameKind<PhoneSignUp> = {
     const { channel } = input
     return { token, parts, cooldown: toTextCooldown(services, input, 'sms'), traits: { channel } }
   },
-  toRefusal: toTextError,
   messageUser: (services, input, user, claim) =>
     textUser(services, input, user, { action: 'user_confirmation_requested' }, claim),
   simulateMessage: (services, input) => simulateText(services, input, 'sms'),

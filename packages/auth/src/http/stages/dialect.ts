@@ -1,4 +1,4 @@
-import type { CompatMode } from '../../config/compat-mode.ts'
+import type { CompatMode } from '../../config/compatibility.ts'
 
 /**
  * Whether to behave like current Supabase Auth. This selects messages, response formats and defaults,

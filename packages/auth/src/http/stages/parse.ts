@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../../errors.ts'
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { toJsonValue } from '../json-value.ts'
 import type { RawRecord } from './read-jsonl.ts'
 

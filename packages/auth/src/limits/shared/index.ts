@@ -1,5 +1,5 @@
-import { hideCredentials } from '@portcullis/service-kit/env'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { hideCredentials } from '@portcullis/service-kit/settings/env'
 import type { LimitService as Address } from '../../config/limit-service.ts'
 import type { LimitsConfig } from '../../config/limits.ts'
 import type { LimitTable, RequestLimits } from '../request-limits.ts'

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import {
   ClientOfflineError,
   type CommandParser,
@@ -128,6 +128,19 @@ interface RedisClient {
   close(): void
 }
 
+/** What the clients of all kinds of deployments have in common. */
+interface Commands extends Pick<RedisClient, 'takeToken' | 'peekTokens'> {
+  del(key: string): Promise<number>
+}
+
+function toCommands(client: Commands): Pick<RedisClient, 'takeToken' | 'peekTokens' | 'forget'> {
+  return {
+    takeToken: (key, limit) => client.takeToken(key, limit),
+    peekTokens: (key, limit) => client.peekTokens(key, limit),
+    forget: async (key) => void (await client.del(key)),
+  }
+}
+
 type OnError = (error: unknown) => void
 
 function createRedisClient(service: RedisService, onError: OnError): RedisClient {
@@ -155,9 +168,7 @@ const shapes: Readonly<
     client.on('error', onError)
     return {
       connect: async () => void (await client.connect()),
-      takeToken: (key, limit) => client.takeToken(key, limit),
-      peekTokens: (key, limit) => client.peekTokens(key, limit),
-      forget: async (key) => void (await client.del(key)),
+      ...toCommands(client),
       close: () => client.destroy(),
     }
   },
@@ -176,9 +187,7 @@ const shapes: Readonly<
     const connect = async () => void (await cluster.connect())
     return {
       connect: createRetry(connect, onError, () => isClosed),
-      takeToken: (key, limit) => cluster.takeToken(key, limit),
-      peekTokens: (key, limit) => cluster.peekTokens(key, limit),
-      forget: async (key) => void (await cluster.del(key)),
+      ...toCommands(cluster),
       close() {
         isClosed = true
         cluster.destroy()
@@ -203,9 +212,7 @@ const shapes: Readonly<
     const connect = async () => void (await sentinel.connect())
     return {
       connect: createRetry(connect, onError, () => isClosed),
-      takeToken: (key, limit) => sentinel.takeToken(key, limit),
-      peekTokens: (key, limit) => sentinel.peekTokens(key, limit),
-      forget: async (key) => void (await sentinel.del(key)),
+      ...toCommands(sentinel),
       close() {
         isClosed = true
         sentinel.destroy().catch(onError)

@@ -1,5 +1,5 @@
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { LimitTable, RequestLimit, RequestLimits } from '../request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 

@@ -1,4 +1,4 @@
-import { decodeEntities } from '@portcullis/service-kit/html-entities'
+import { decodeEntities } from '@portcullis/service-kit/text/html-entities'
 import { indexOr, searchOr } from '../../template/scan.ts'
 
 /** The content of these elements is not displayed. */

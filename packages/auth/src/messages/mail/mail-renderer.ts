@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
-import type { MailConfig } from '../../config/mail.ts'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
+import type { MailConfig } from '../../config/mail/mail.ts'
 import {
   type MailKind,
   type MessageConfig,
   mailKinds,
   type NotificationMessage,
   notificationKinds,
-} from '../../config/mail-messages.ts'
+} from '../../config/mail/messages.ts'
 import type { FetchSettings } from '../../outgoing/guarded-fetch.ts'
 import { parseHtmlTemplate, parseLineTemplate, type Template } from '../../template/index.ts'
 import { UndeliverableError } from '../sending/failures.ts'

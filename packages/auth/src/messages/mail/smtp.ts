@@ -1,6 +1,6 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import SMTPConnection from 'nodemailer/lib/smtp-connection'
-import type { SmtpConfig } from '../../config/mail.ts'
+import type { SmtpConfig } from '../../config/mail/mail.ts'
 import { UndeliverableError } from '../sending/failures.ts'
 import type { RenderedMail } from './mail-renderer.ts'
 

@@ -1,5 +1,5 @@
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { type FetchSettings, fetchGuarded } from '../../outgoing/guarded-fetch.ts'
 import { parseHtmlTemplate, type Template } from '../../template/index.ts'
 

@@ -2,17 +2,15 @@ import { ApiError } from '../../errors.ts'
 import { parseEmail, parsePhone } from '../../features/users/addresses.ts'
 import type { GuessLimit } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
-import { toCooldownError, toSmsCooldownError } from './message-cooldowns.ts'
+import { type MessageChannel, toCooldownError } from './message-cooldowns.ts'
 import { findTestCode } from './phone-gateway.ts'
 
 /** The recipient of a message with a code or link. */
 export interface CodeRecipient {
-  readonly channel: 'email' | 'sms'
+  readonly channel: MessageChannel
   /** The email address in lower case, or the digits of the phone number. */
   readonly name: string
 }
-
-const toError = { email: toCooldownError, sms: toSmsCooldownError } as const
 
 /**
  * Sends codes if no recipient has reached the daily limit, whether such a user exists or not. A
@@ -63,7 +61,7 @@ function toLimit({ accountKeys }: Services, { channel, name }: CodeRecipient) {
     limiter: 'codes',
     // Shared by all audiences, because they share the mailbox.
     key: accountKeys.toKey({ audience: '', name }),
-    toError: toError[channel],
+    toError: (seconds: number) => toCooldownError(channel, seconds),
   } as const
 }
 

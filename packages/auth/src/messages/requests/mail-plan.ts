@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { MailConfig } from '../../config/mail.ts'
-import type { MailKind } from '../../config/mail-messages.ts'
+import type { MailConfig } from '../../config/mail/mail.ts'
+import type { MailKind } from '../../config/mail/messages.ts'
 import type {
   OneTimeToken,
   OneTimeTokens,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { MessageCap } from '../../config/limits.ts'
+import type { LimitsConfig, MessageCap } from '../../config/limits.ts'
 import type { Queries, Row } from '../../db/database.ts'
 import { isTaken } from '../../db/database-errors.ts'
 import type { Statement } from '../../db/statement.ts'
@@ -63,7 +63,7 @@ export function toCooldownParts(keys: CooldownKeys, cooldown: MessageCooldown): 
   }
 }
 
-export function toPermitValues(
+function toPermitValues(
   { most, refillMs }: MessageCap,
   cooldownParts: CooldownParts,
   now: Date,
@@ -85,10 +85,38 @@ export async function runWithCooldown<V extends object, R extends Row>(
   }
 }
 
-const errors = {
-  email: { toCooldownError, toOverCapError },
-  sms: { toCooldownError: toSmsCooldownError, toOverCapError: toSmsOverCapError },
+/** Each channel has its own limit of messages of the whole server, and its own error. */
+const channels = {
+  email: { cap: 'emailSent', code: 'over_email_send_rate_limit', label: 'email' },
+  sms: { cap: 'smsSent', code: 'over_sms_send_rate_limit', label: 'SMS' },
 } as const
+
+export type MessageChannel = keyof typeof channels
+
+/** The database and the limits of the services. */
+export interface LimitedSending {
+  readonly db: Queries
+  readonly config: { readonly limits: Pick<LimitsConfig, 'emailSent' | 'smsSent'> }
+}
+
+/**
+ * Requests the permission for a message with a statement.
+ * @returns why there is none; undefined if the statement returned a row, or the recipient no longer exists.
+ */
+export async function takePermit(
+  sending: LimitedSending & { readonly now: () => number },
+  channel: MessageChannel,
+  cooldownParts: CooldownParts,
+  take: (values: PermitValues) => Promise<Row | undefined>,
+): Promise<Refusal | undefined> {
+  const now = new Date(sending.now())
+  const permit = await take(toPermitValues(toCap(sending, channel), cooldownParts, now))
+  return permit === undefined ? findRefusal(sending, channel, cooldownParts, now) : undefined
+}
+
+function toCap({ config }: LimitedSending, channel: MessageChannel): MessageCap {
+  return config.limits[channels[channel].cap]
+}
 
 export interface Refusal {
   readonly why: 'cooldown' | 'cap'
@@ -100,20 +128,30 @@ export interface Refusal {
  * server. Undefined if neither applies, because then the recipient no longer exists.
  */
 export async function findRefusal(
-  db: Queries,
-  channel: keyof typeof errors,
-  cap: MessageCap,
+  sending: LimitedSending,
+  channel: MessageChannel,
   cooldownParts: CooldownParts,
   now: Date,
 ): Promise<Refusal | undefined> {
-  const [wait] = await db.run(findMessageWait, {
+  const [wait] = await sending.db.run(findMessageWait, {
     channel,
-    ...toPermitValues(cap, cooldownParts, now),
+    ...toPermitValues(toCap(sending, channel), cooldownParts, now),
   })
   const seconds = wait?.gap_seconds ?? null
-  if (seconds !== null) return { why: 'cooldown', error: errors[channel].toCooldownError(seconds) }
+  if (seconds !== null) return { why: 'cooldown', error: toCooldownError(channel, seconds) }
   if (wait?.has_room === true) return undefined
-  return { why: 'cap', error: errors[channel].toOverCapError(wait?.cap_seconds ?? undefined) }
+  return { why: 'cap', error: toOverCapError(channel, wait?.cap_seconds ?? undefined) }
+}
+
+/** Returns why a new user was not created: the message to them was not allowed. */
+export async function toRefusalError(
+  sending: LimitedSending,
+  channel: MessageChannel,
+  cooldownParts: CooldownParts,
+  now: Date,
+): Promise<ApiError> {
+  const refusal = await findRefusal(sending, channel, cooldownParts, now)
+  return refusal?.error ?? toCapError(sending, channel, now)
 }
 
 /** @throws {ApiError} */
@@ -126,24 +164,26 @@ export function toCapParts({ most, refillMs }: MessageCap) {
   return { cap_most: most, cap_refill_ms: refillMs ?? null }
 }
 
-/** The error if the limit of emails of the whole server is reached. */
+/** The error if the limit of messages of the whole server is reached. */
 export async function toCapError(
-  db: Queries,
-  { most, refillMs }: MessageCap,
+  sending: LimitedSending,
+  channel: MessageChannel,
   now: Date,
 ): Promise<ApiError> {
-  const [row] = await db.run(findCapWait, {
-    channel: 'email',
+  const { most, refillMs } = toCap(sending, channel)
+  const [row] = await sending.db.run(findCapWait, {
+    channel,
     most,
     refillMs: refillMs ?? null,
     now,
   })
-  return toOverCapError(row?.wait_seconds)
+  return toOverCapError(channel, row?.wait_seconds)
 }
 
 /** @param seconds until another message may be sent. */
-function toOverCapError(seconds: number | undefined): ApiError {
-  return new ApiError('over_email_send_rate_limit', 'email rate limit exceeded', {
+function toOverCapError(channel: MessageChannel, seconds: number | undefined): ApiError {
+  const { code, label } = channels[channel]
+  return new ApiError(code, `${label} rate limit exceeded`, {
     retryAfterSeconds: Math.max(1, seconds ?? 3_600),
   })
 }
@@ -154,34 +194,9 @@ export function secondsUntilDue(sentAt: string | null, cooldownMs: number, nowMs
   return Math.max(0, Math.ceil((Date.parse(sentAt) + cooldownMs - nowMs) / 1_000))
 }
 
-export function toCooldownError(seconds: number): ApiError {
+export function toCooldownError(channel: MessageChannel, seconds: number): ApiError {
   return new ApiError(
-    'over_email_send_rate_limit',
-    `For security purposes, you can only request this after ${seconds} seconds.`,
-    { retryAfterSeconds: seconds },
-  )
-}
-
-/** The error if the limit of text messages of the whole server is reached. */
-export async function toSmsCapError(
-  db: Queries,
-  { most, refillMs }: MessageCap,
-  now: Date,
-): Promise<ApiError> {
-  const [row] = await db.run(findCapWait, { channel: 'sms', most, refillMs: refillMs ?? null, now })
-  return toSmsOverCapError(row?.wait_seconds)
-}
-
-/** @param seconds until another message may be sent. */
-function toSmsOverCapError(seconds: number | undefined): ApiError {
-  return new ApiError('over_sms_send_rate_limit', 'SMS rate limit exceeded', {
-    retryAfterSeconds: Math.max(1, seconds ?? 3_600),
-  })
-}
-
-export function toSmsCooldownError(seconds: number): ApiError {
-  return new ApiError(
-    'over_sms_send_rate_limit',
+    channels[channel].code,
     `For security purposes, you can only request this after ${seconds} seconds.`,
     { retryAfterSeconds: seconds },
   )

@@ -1,4 +1,4 @@
-import type { NotificationKind } from '../../config/mail-messages.ts'
+import type { NotificationKind } from '../../config/mail/messages.ts'
 import { isAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'

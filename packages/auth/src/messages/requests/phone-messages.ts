@@ -1,16 +1,9 @@
-import type { Row } from '../../db/database.ts'
-import type { ApiError } from '../../errors.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
 import type { Client } from '../../features/sessions/sessions.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
-import {
-  type DeferredKind,
-  deferText,
-  type PermitValues,
-  takeSmsPermit,
-} from '../statements/message-cooldowns.ts'
+import { type DeferredKind, deferText, takeSmsPermit } from '../statements/message-cooldowns.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import {
@@ -20,10 +13,9 @@ import {
   noCooldown,
   type Refusal,
   runWithCooldown,
+  takePermit,
   throwRefusal,
   toCooldownParts,
-  toPermitValues,
-  toSmsCapError,
 } from './message-cooldowns.ts'
 import { type CodeRequest, findTextCooldownMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
@@ -99,7 +91,8 @@ export async function tryToDeferCode(
 ): Promise<Refusal | undefined> {
   const expiresInSeconds = services.config.sms.otpExpiresInSeconds
   const deferred = { kind, recipient: request.phone, request, expiresInSeconds }
-  const refusal = await permit(services, request, cooldownKind, (values) =>
+  const cooldown = toTextCooldown(services, request, cooldownKind)
+  const refusal = await takePermit(services, 'sms', cooldown, (values) =>
     runWithCooldown(services.db, deferText, { ...values, ...deferred }),
   )
   if (refusal === undefined) services.wakeMessages()
@@ -116,43 +109,20 @@ export async function simulateText(
   cooldownKind: TextCooldownKind,
 ): Promise<void> {
   if (findTestCode(services, request.phone) !== undefined) return
-  const refusal = await permit(services, request, cooldownKind, (values) =>
+  const cooldown = toTextCooldown(services, request, cooldownKind)
+  const refusal = await takePermit(services, 'sms', cooldown, (values) =>
     runWithCooldown(services.db, takeSmsPermit, values),
   )
   throwRefusal(refusal)
 }
 
-async function permit(
-  services: Services,
-  request: Pick<ClientTextRequest, 'phone' | 'audience'>,
-  cooldownKind: TextCooldownKind,
-  take: (values: PermitValues) => Promise<Row | undefined>,
-): Promise<Refusal | undefined> {
-  const { db, config } = services
-  const { smsSent } = config.limits
-  const now = new Date(services.now())
-  const cooldownParts = toTextCooldown(services, request, cooldownKind)
-  if ((await take(toPermitValues(smsSent, cooldownParts, now))) !== undefined) return undefined
-  return findRefusal(db, 'sms', smsSent, cooldownParts, now)
-}
-
 /** Reports why nothing was sent, unless the recipient no longer exists. @throws {ApiError} */
 export async function refuse(
-  { db, config }: Pick<Services, 'db' | 'config'>,
+  services: Pick<Services, 'db' | 'config'>,
   cooldownParts: CooldownParts,
   now: Date,
 ): Promise<void> {
-  throwRefusal(await findRefusal(db, 'sms', config.limits.smsSent, cooldownParts, now))
-}
-
-/** Returns why a new user was not created: the message to them was not allowed. */
-export async function toTextError(
-  { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
-  cooldownParts: CooldownParts,
-  now: Date,
-): Promise<ApiError> {
-  const refusal = await findRefusal(db, 'sms', limits.smsSent, cooldownParts, now)
-  return refusal?.error ?? toSmsCapError(db, limits.smsSent, now)
+  throwRefusal(await findRefusal(services, 'sms', cooldownParts, now))
 }
 
 /** The cooldown of a phone number, whether a user has it or not. */

@@ -1,5 +1,3 @@
-import type { Row } from '../../db/database.ts'
-import type { ApiError } from '../../errors.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
 import { findRedirectTarget } from '../../features/redirects/redirect-location.ts'
 import { type Challenge, parseChallenge } from '../../features/sessions/pkce.ts'
@@ -8,12 +6,7 @@ import { checkAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Call } from '../../http/call.ts'
 import type { Services } from '../../services.ts'
-import {
-  type DeferredKind,
-  deferEmail,
-  type PermitValues,
-  takeEmailPermit,
-} from '../statements/message-cooldowns.ts'
+import { type DeferredKind, deferEmail, takeEmailPermit } from '../statements/message-cooldowns.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import type { MailRequest } from './mail-plan.ts'
@@ -24,11 +17,10 @@ import {
   noCooldown,
   type Refusal,
   runWithCooldown,
+  takePermit,
   throwRefusal,
-  toCapError,
   toCapParts,
   toCooldownParts,
-  toPermitValues,
 } from './message-cooldowns.ts'
 
 /** A client's request for a message to an email address; clients need not be authenticated. */
@@ -140,8 +132,7 @@ export async function tryToMail(
     ...toCapParts(config.limits.emailSent),
     ...cooldownParts,
   })
-  if (sent === undefined)
-    return findRefusal(db, 'email', config.limits.emailSent, cooldownParts, now)
+  if (sent === undefined) return findRefusal(services, 'email', cooldownParts, now)
   services.wakeMessages()
   return undefined
 }
@@ -168,7 +159,8 @@ export async function tryToDeferMail(
 ): Promise<Refusal | undefined> {
   const expiresInSeconds = services.config.mail.otpExpiresInSeconds
   const deferred = { kind, recipient: request.email, request, expiresInSeconds }
-  const refusal = await permit(services, request, cooldown, (values) =>
+  const cooldownParts = toMailCooldown(services, request, cooldown)
+  const refusal = await takePermit(services, 'email', cooldownParts, (values) =>
     runWithCooldown(services.db, deferEmail, { ...values, ...deferred }),
   )
   if (refusal === undefined) services.wakeMessages()
@@ -184,34 +176,11 @@ export async function simulateMail(
   request: Pick<ClientMailRequest, 'email' | 'audience'>,
   cooldown: MailCooldown,
 ): Promise<void> {
-  const refusal = await permit(services, request, cooldown, (values) =>
+  const cooldownParts = toMailCooldown(services, request, cooldown)
+  const refusal = await takePermit(services, 'email', cooldownParts, (values) =>
     runWithCooldown(services.db, takeEmailPermit, values),
   )
   throwRefusal(refusal)
-}
-
-async function permit(
-  services: Services,
-  request: Pick<ClientMailRequest, 'email' | 'audience'>,
-  cooldown: MailCooldown,
-  take: (values: PermitValues) => Promise<Row | undefined>,
-): Promise<Refusal | undefined> {
-  const { db, config, now: readClock } = services
-  const { emailSent } = config.limits
-  const now = new Date(readClock())
-  const cooldownParts = toMailCooldown(services, request, cooldown)
-  if ((await take(toPermitValues(emailSent, cooldownParts, now))) !== undefined) return undefined
-  return findRefusal(db, 'email', emailSent, cooldownParts, now)
-}
-
-/** Returns why a new user was not created: the message to them was not allowed. */
-export async function toMailError(
-  { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
-  cooldownParts: CooldownParts,
-  now: Date,
-): Promise<ApiError> {
-  const refusal = await findRefusal(db, 'email', limits.emailSent, cooldownParts, now)
-  return refusal?.error ?? toCapError(db, limits.emailSent, now)
 }
 
 export function toMailCooldown(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Config } from '../../config/config.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Hooks } from '../../plugins/hooks/index.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Captcha, CaptchaService } from './captcha.ts'
 import { captchaServices } from './index.ts'
 import type { CaptchaConfig } from './settings.ts'

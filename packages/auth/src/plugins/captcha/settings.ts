@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -7,7 +7,7 @@ import {
   hideAll,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { checkDuration, oneHour } from '../../config/checks.ts'
 import { toAlternatives, withOldNames } from '../../config/variables.ts'
 import { type CaptchaName, captchaServices, isCaptchaName } from './index.ts'

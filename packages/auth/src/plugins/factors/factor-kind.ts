@@ -1,5 +1,5 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import type { Settings, Variable, Variables } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import type { Settings, Variable, Variables } from '@portcullis/service-kit/settings/env'
 import type { RelyingParty } from '../../config/passkeys.ts'
 import { withOldNames } from '../../config/variables.ts'
 import type { Queries } from '../../db/database.ts'

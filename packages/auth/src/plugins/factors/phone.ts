@@ -1,4 +1,4 @@
-import { boolean, duration, integer, string } from '@portcullis/service-kit/env'
+import { boolean, duration, integer, string } from '@portcullis/service-kit/settings/env'
 import { checkDuration, checkTextTemplate, tenYears } from '../../config/checks.ts'
 import { unlessBlank } from '../../config/variables.ts'
 import { ApiError, invalid } from '../../errors.ts'

@@ -1,11 +1,11 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
   duration,
   integer,
   type Settings,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { checkDuration, tenYears } from '../../config/checks.ts'
 import { noteIfOff, switchableLimit, withOldNames } from '../../config/variables.ts'
 import type { FactorKind, FactorNeed } from './factor-kind.ts'

@@ -1,4 +1,4 @@
-import { boolean } from '@portcullis/service-kit/env'
+import { boolean } from '@portcullis/service-kit/settings/env'
 import type { Secret } from 'otpauth'
 import { invalid } from '../../errors.ts'
 import { defineFactorKind } from './factor-kind.ts'

@@ -1,4 +1,4 @@
-import { boolean } from '@portcullis/service-kit/env'
+import { boolean } from '@portcullis/service-kit/settings/env'
 import { invalid } from '../../errors.ts'
 import {
   findFactorSecrets,

@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Database } from '../../db/database.ts'
 import { createHookCall, type HookCall, type HookDefinition } from './hook.ts'
 import { createHttpTransport, type HttpTransportParts } from './http-transport.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Log } from '@portcullis/service-kit/log'
-import { toMessage } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { ApiError } from '../../errors.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -7,7 +7,7 @@ import {
   list,
   type readSettings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { withOldNames } from '../../config/variables.ts'
 import { SettingError } from '../../errors.ts'
 import type { HookDefinition } from './hook.ts'

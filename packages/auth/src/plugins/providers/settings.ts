@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   type AnyVariable,
   boolean,
@@ -9,7 +9,7 @@ import {
   type readSettings,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { checkUrl, checkWebUrl } from '../../config/checks.ts'
 import { withOldNames } from '../../config/variables.ts'
 import { issuersOfProviders } from './allowed-issuers.ts'

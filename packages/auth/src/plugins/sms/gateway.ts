@@ -1,4 +1,4 @@
-import type { Settings, Variable } from '@portcullis/service-kit/env'
+import type { Settings, Variable } from '@portcullis/service-kit/settings/env'
 import type { OutgoingPost, PostResponse } from '../../outgoing/http-client.ts'
 
 /** How a text message is sent; a gateway may support several channels. */

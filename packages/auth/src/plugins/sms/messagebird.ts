@@ -1,4 +1,4 @@
-import { hideAll, string } from '@portcullis/service-kit/env'
+import { hideAll, string } from '@portcullis/service-kit/settings/env'
 import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
 /** Error codes for temporary failures, not caused by the message: no balance, internal error. */

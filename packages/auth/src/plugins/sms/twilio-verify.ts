@@ -1,4 +1,4 @@
-import { hideAll, string } from '@portcullis/service-kit/env'
+import { hideAll, string } from '@portcullis/service-kit/settings/env'
 import { defineGateway, isFinalStatus, isSuccess, type Refusal, readText } from './gateway.ts'
 
 interface Account {

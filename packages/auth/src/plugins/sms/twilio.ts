@@ -1,4 +1,4 @@
-import { hideAll, string } from '@portcullis/service-kit/env'
+import { hideAll, string } from '@portcullis/service-kit/settings/env'
 import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
 /** https://www.twilio.com/docs/messaging/api/message-resource */

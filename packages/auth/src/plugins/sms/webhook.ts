@@ -1,4 +1,4 @@
-import { hideAll, hideCredentials, string } from '@portcullis/service-kit/env'
+import { hideAll, hideCredentials, string } from '@portcullis/service-kit/settings/env'
 import { defineGateway, isFinalStatus, isSuccess } from './gateway.ts'
 
 /** The operator's own gateway, at AUTH_SMS_WEBHOOK_URL. */

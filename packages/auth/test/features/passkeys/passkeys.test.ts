@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { openDatabase } from '../../../src/db/database.ts'
 import { cleanUp } from '../../../src/features/server/cleanup.ts'
 import { openAuthServer } from '../../support/auth-server.ts'

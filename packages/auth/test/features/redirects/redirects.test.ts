@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseRedirectPattern } from '../../../src/config/redirect-pattern.ts'
+import { parseRedirectPattern } from '../../../src/config/redirect-patterns.ts'
 import { createRedirects } from '../../../src/features/redirects/redirects.ts'
 
 const redirects = createRedirects({

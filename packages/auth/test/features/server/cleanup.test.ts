@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { Client } from 'pg'
 import { openDatabase, type Queries } from '../../../src/db/database.ts'
 import type { Statement } from '../../../src/db/statement.ts'

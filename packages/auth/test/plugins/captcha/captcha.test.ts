@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLog } from '@portcullis/service-kit/log'
+import { createLog } from '@portcullis/service-kit/log/log'
 import { createCaptcha } from '../../../src/plugins/captcha/create-captcha.ts'
 import { captchaServices, isCaptchaName } from '../../../src/plugins/captcha/index.ts'
 import { openAuthServer } from '../../support/auth-server.ts'

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toFaultText } from '@portcullis/service-kit/env'
+import { toFaultText } from '@portcullis/service-kit/settings/env'
 import { parseConfig } from '../../../src/config/config.ts'
 import { providerIds } from '../../../src/plugins/providers/index.ts'
 import { testEnvironment } from '../../support/auth-server.ts'

@@ -7,8 +7,7 @@ import {
   type BodyLimits,
   parseBodyLimits,
 } from './adapter-options.ts'
-import { explain } from './explain.ts'
-import { internalError, reportFailure } from './failure.ts'
+import { explain, internalError, reportFailure } from './error-responses.ts'
 import { refuseHost } from './wrong-host.ts'
 
 /** The two translations that make an adapter. Hosts pass one or two arguments per request. */

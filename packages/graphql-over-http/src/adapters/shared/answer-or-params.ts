@@ -6,7 +6,7 @@ import {
   type RequestParams,
   type Response,
 } from '../../request.ts'
-import { explain } from './explain.ts'
+import { explain } from './error-responses.ts'
 
 /**
  * Returns the parameters of a request. If the request breaks the protocol, returns what `answer`

@@ -1,4 +1,4 @@
-import { bodyAlreadyRead, bodyTooLarge, findFault } from './body-errors.ts'
+import { bodyAlreadyRead, bodyTooLarge, findFault } from './error-responses.ts'
 
 export function isFetchRequest(
   request: { readonly headers?: { readonly get?: unknown } } | undefined,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { constants, type Http2ServerRequest } from 'node:http2'
-import { bodyAlreadyRead, bodyTooLarge, findFault } from './body-errors.ts'
+import { bodyAlreadyRead, bodyTooLarge, findFault } from './error-responses.ts'
 
 /**
  * How much of a refused body is still received and discarded. Closing the connection at once would

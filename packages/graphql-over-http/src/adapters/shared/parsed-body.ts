@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { getHeader, type Request, type RequestHeaders } from '../../request.ts'
 import type { BodyLimits } from './adapter-options.ts'
-import { bodyTooLarge, encodingNotSupported, findFault, isEncoded } from './body-errors.ts'
+import { bodyTooLarge, encodingNotSupported, findFault, isEncoded } from './error-responses.ts'
 import { decodeUtf8, readNodeBody } from './node-body.ts'
 
 type Body = Request<unknown, unknown>['body']

@@ -1,4 +1,4 @@
-import { bodyTooLarge, findFault } from './body-errors.ts'
+import { bodyTooLarge, findFault } from './error-responses.ts'
 import { decodeUtf8 } from './node-body.ts'
 
 /** The part of uWebSockets' response that delivers the request body. */

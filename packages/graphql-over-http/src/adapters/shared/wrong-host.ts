@@ -1,4 +1,4 @@
-import { reportFailure } from './failure.ts'
+import { reportFailure } from './error-responses.ts'
 
 type IsHost = (first: unknown, second: unknown) => boolean
 

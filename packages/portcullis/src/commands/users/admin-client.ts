@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { toKeyHeaders } from '../../console/health/index.ts'
 import { UpRefusal } from '../../up/errors.ts'
 import { findRunningAuth } from '../../up/running-auth.ts'

@@ -1,9 +1,6 @@
 import { parseArgs } from 'node:util'
-import {
-  toArgumentError,
-  toArgumentFault,
-  toVerbFault,
-} from '@portcullis/service-kit/argument-faults'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import { findVerb, toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
 import { dataMeaning } from '../find-data-folder.ts'
@@ -39,12 +36,7 @@ export and import connect to the database of the server. They read its
 configuration in the same way as auth export and auth import.
 
 Verbs:
-${Object.entries(usersVerbs)
-  .map(
-    ([name, { synopsis, summary }]) =>
-      `  ${name} ${synopsis}\n      ${summary.replaceAll('\n', '\n      ')}`,
-  )
-  .join('\n')}
+${toVerbLines(usersVerbs)}
 
 Options:
 ${toHelpLines(options)}
@@ -99,14 +91,10 @@ function parseUsers(args: readonly string[]): ParsedUsers | string {
   } catch (error) {
     return toArgumentFault(error)
   }
-  const { values, positionals: words } = parsed
-  const [name, ...positionals] = words
-  const verb = name !== undefined && Object.hasOwn(usersVerbs, name) ? usersVerbs[name] : undefined
-  if (verb === undefined) return toVerbFault(name, Object.keys(usersVerbs))
-  const [least, most] = verb.takes
-  if (positionals.length < least || positionals.length > most) {
-    return `Wrong number of arguments. Usage: portcullis users ${name} ${verb.synopsis}`
-  }
+  const { values } = parsed
+  const found = findVerb(usersVerbs, parsed.positionals)
+  if (typeof found === 'string') return found
+  const { name, verb, positionals } = found
   for (const option of Object.keys(values) as UsersOption[]) {
     if (option in commonOptions || verb.options.includes(option)) continue
     return `${name} has no option --${option}.`

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { type CommandIo, usesColor } from '@portcullis/service-kit/cli/command'
 
 /** A user as the auth server returns it; only the fields that are printed. */
 export interface UserRecord {

@@ -1,6 +1,7 @@
-import { toValueFault } from '@portcullis/service-kit/argument-faults'
-import type { CommandIo } from '@portcullis/service-kit/command'
-import { parseDuration } from '@portcullis/service-kit/duration'
+import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
+import type { CommandIo } from '@portcullis/service-kit/cli/command'
+import type { VerbWithOperands } from '@portcullis/service-kit/cli/verbs'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import type { ValueKind } from '../../completion/command-tree.ts'
 import { UpRefusal } from '../../up/errors.ts'
 import { authFile } from '../../up/parts/auth.ts'
@@ -25,12 +26,7 @@ export interface UsersInput {
 }
 
 /** A verb of `portcullis users`. */
-export interface UsersVerb {
-  /** The arguments after the name of the verb. */
-  readonly synopsis: string
-  readonly summary: string
-  /** The minimum and maximum number of positional arguments. */
-  readonly takes: readonly [least: number, most: number]
+export interface UsersVerb extends VerbWithOperands {
   /** The options of this verb, in addition to `--data` and `--json`. */
   readonly options: readonly UsersOption[]
   readonly operands: ValueKind

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 import { type HistoryData, historyRangeNames } from './rule-history.ts'
 
 /** 500 rules with hits in every step take about this much. */

@@ -1,4 +1,4 @@
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { RatelimitTarget } from '../settings.ts'
 import { readHistoryFile, writeHistoryFile } from './history-file.ts'
 import { createSumByRule, type SumByRule } from './live-counters.ts'

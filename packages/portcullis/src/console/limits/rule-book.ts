@@ -12,7 +12,7 @@ import {
   toStatisticsKey,
   unitByName,
 } from '@portcullis/ratelimit/rules'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { ConsoleError } from '../errors.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { readDebugPage } from './statistics.ts'

@@ -9,7 +9,7 @@ import {
   type RuleDirectory,
   type RuleFinding,
 } from '@portcullis/ratelimit/rules'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import { ConsoleError } from '../errors.ts'
 import { type LimitStatistics, readStatistics } from './statistics.ts'
 

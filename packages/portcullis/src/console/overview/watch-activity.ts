@@ -1,4 +1,4 @@
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { callWithTimeout, toKeyHeaders } from '../health/index.ts'
 import type { AuthTarget } from '../settings.ts'
 import type { RangeName } from './decision-history.ts'

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toMessage } from '@portcullis/service-kit/reason'
-import type { Checks, PartHealth, PartName } from '../health/index.ts'
-import { callWithTimeout } from '../health/index.ts'
+import { toMessage } from '@portcullis/service-kit/text/reason'
+import { type Checks, callWithTimeout, type PartHealth, type PartName } from '../health/index.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { requireCounters } from '../upstream.ts'
-import type { RangeName } from './decision-history.ts'
 import {
   type Counters,
   createDecisionHistory,
   type DecisionsPeriod,
   parseCounters,
   parseUptimeSeconds,
+  type RangeName,
   toIncrease,
 } from './decision-history.ts'
 

@@ -1,4 +1,4 @@
-import type { EffectiveSetting } from '@portcullis/service-kit/effective-settings'
+import type { EffectiveSetting } from '@portcullis/service-kit/settings/effective-settings'
 import type { FastifyReply } from 'fastify'
 import { frameHeaders, toFrameDocument } from '../../mailbox/frame-document.ts'
 import { ConsoleError } from '../errors.ts'
@@ -7,7 +7,10 @@ import type { AddRoutes, AuthTarget, RatelimitTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 import { callAsAdmin, readJson } from './users-upstream.ts'
 
-export type { EffectiveSetting, SettingSource } from '@portcullis/service-kit/effective-settings'
+export type {
+  EffectiveSetting,
+  SettingSource,
+} from '@portcullis/service-kit/settings/effective-settings'
 
 export interface ServerSettings {
   readonly settings: readonly EffectiveSetting[]

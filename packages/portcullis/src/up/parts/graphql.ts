@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { EffectiveSetting } from '@portcullis/service-kit/effective-settings'
+import type { EffectiveSetting } from '@portcullis/service-kit/settings/effective-settings'
 import { type ApiSettings, openApi } from '../../api/api.ts'
 import { toLocalHost } from '../addresses.ts'
 import { defaultHost } from '../options.ts'

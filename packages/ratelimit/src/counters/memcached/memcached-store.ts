@@ -1,4 +1,4 @@
-import { FailureLog } from '@portcullis/service-kit/failure-log'
+import { FailureLog } from '@portcullis/service-kit/log/failure-log'
 import {
   type Counted,
   CounterKeyError,

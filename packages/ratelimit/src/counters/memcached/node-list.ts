@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
-import { parseEndpoint } from './endpoint.ts'
+import type { Endpoint } from '../network/socket.ts'
 import { Node, type NodeSettings } from './node.ts'
 
-export type NodeListSettings = Omit<NodeSettings, 'name' | 'endpoint'>
+type NodeListSettings = Omit<NodeSettings, 'name' | 'endpoint'>
 
 /**
  * The nodes. As in envoyproxy/ratelimit, the CRC-32 of a counter's name modulo the number of nodes selects
@@ -75,4 +75,18 @@ export class NodeList {
 /** A count takes a read and up to three writes, one after the other. */
 function finishMs({ timeoutMs }: NodeListSettings): number {
   return 4 * timeoutMs
+}
+
+/** @throws Error with a message for the operator */
+function parseEndpoint(text: string): Endpoint {
+  if (text.startsWith('/')) return { path: text }
+  const found = /^(?:\[(?<literal>[^\]]+)\]|(?<name>[^[\]/@\s]+)):(?<port>\d+)$/.exec(text)
+  const host = found?.groups?.['literal'] ?? found?.groups?.['name']
+  const port = Number(found?.groups?.['port'])
+  if (host === undefined || port < 1 || port > 65_535) {
+    throw new Error(
+      `${text || 'An empty string'} is not the address of a memcached node: use host:port`,
+    )
+  }
+  return { host, port }
 }

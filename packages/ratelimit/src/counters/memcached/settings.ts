@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { TlsFiles } from '../network/client-tls.ts'
 import type { MemcachedStatistics } from './statistics.ts'
 

@@ -1,5 +1,5 @@
 import { resolveSrv as resolveByDns } from 'node:dns/promises'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { MemcachedSettings, ResolveSrv } from './settings.ts'
 
 export interface SrvSettings {

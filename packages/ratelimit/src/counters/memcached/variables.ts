@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -9,7 +9,7 @@ import {
   type Settings,
   string,
   withAlias,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { type ClientTlsConfig, toClientTls } from '../../tls/client-tls-settings.ts'
 
 export const memcachedChapter = {

@@ -1,4 +1,4 @@
-import type { FailureLog } from '@portcullis/service-kit/failure-log'
+import type { FailureLog } from '@portcullis/service-kit/log/failure-log'
 import { StoreError } from '../counter-store.ts'
 import { type CommandSender, Operation } from './operation.ts'
 import type { MemcachedStatistics } from './statistics.ts'

@@ -1,5 +1,5 @@
-import { type Chapter, integer } from '@portcullis/service-kit/env'
-import { FailureLog } from '@portcullis/service-kit/failure-log'
+import { FailureLog } from '@portcullis/service-kit/log/failure-log'
+import { type Chapter, integer } from '@portcullis/service-kit/settings/env'
 import type { OpenedStore, StoreContext, StorePlugin } from '../store-plugin.ts'
 
 const chapter = {

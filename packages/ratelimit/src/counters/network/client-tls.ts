@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { ClientTlsConfig } from '../../tls/client-tls-settings.ts'
 
 export interface TlsFiles {

@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { ClientTls } from './client-tls.ts'
 
 /** The address that a server listens on. */

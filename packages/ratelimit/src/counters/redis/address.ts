@@ -1,4 +1,4 @@
-import { toAddress } from '@portcullis/service-kit/address'
+import { toAddress } from '@portcullis/service-kit/text/address'
 import type { Endpoint, TcpEndpoint } from '../network/socket.ts'
 
 export interface Credentials {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { RedisSettings, StartupSettings } from './settings.ts'
 
 export interface StartupOptions extends StartupSettings {

@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -11,8 +11,8 @@ import {
   type Settings,
   string,
   withAlias,
-} from '@portcullis/service-kit/env'
-import { toReason } from '@portcullis/service-kit/reason'
+} from '@portcullis/service-kit/settings/env'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { type ClientTlsConfig, toClientTls } from '../../tls/client-tls-settings.ts'
 import { parseRedisAddress } from './address.ts'
 

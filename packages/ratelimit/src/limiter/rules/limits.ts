@@ -1,4 +1,4 @@
-import { findSimilarName } from '@portcullis/service-kit/similar-names'
+import { findSimilarName } from '@portcullis/service-kit/text/similar-names'
 import {
   type Algorithm,
   longestWindowSeconds,

@@ -1,5 +1,5 @@
-import { toReason } from '@portcullis/service-kit/reason'
-import { findSimilarName, toQuestion } from '@portcullis/service-kit/similar-names'
+import { toReason } from '@portcullis/service-kit/text/reason'
+import { findSimilarName, toQuestion } from '@portcullis/service-kit/text/similar-names'
 import {
   algorithms,
   type LimitRecord,

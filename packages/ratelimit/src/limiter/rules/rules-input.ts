@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
 import { toLoadError } from '../../rules/model/fault.ts'
 import type { RuleSet } from '../../rules/model/rule.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import { StoreError } from '../../counters/counter-store.ts'
 
 /** When calls to a failing store are suspended. */

@@ -1,5 +1,5 @@
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { type CounterStore, StoreError } from '../../counters/counter-store.ts'
 import type { EncodedCounters } from '../../counters/memory/memory-store.ts'
 import type { UrlStore } from '../../counters/store-plugin.ts'

@@ -1,4 +1,4 @@
-import { findSimilarName } from '@portcullis/service-kit/similar-names'
+import { findSimilarName } from '@portcullis/service-kit/text/similar-names'
 import { stores } from '../../counters/index.ts'
 import { openEncodedCounters } from '../../counters/memory/memory-store.ts'
 import type { OpenUrl, StoreEntry } from '../../counters/store-plugin.ts'

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { toMessage } from '@portcullis/service-kit/reason'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { LimitOptions } from '../../limiter/limiter-interface.ts'
 import type { KeyValues } from '../../limiter/rules/limits.ts'

@@ -1,4 +1,4 @@
-import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import type { LimitRequest } from '../../limiter/limit-request.ts'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { LimitOptions } from '../../limiter/limiter-interface.ts'

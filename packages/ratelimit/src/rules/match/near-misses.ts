@@ -1,4 +1,4 @@
-import { findSimilarName } from '@portcullis/service-kit/similar-names'
+import { findSimilarName } from '@portcullis/service-kit/text/similar-names'
 import { noRow, type RuleTable } from '../../hot/index.ts'
 import type { Entry } from '../../protocol/message.ts'
 import { toLevel } from '../../stats/statistics-key.ts'

@@ -1,4 +1,4 @@
-import { findMisspellings } from '@portcullis/service-kit/similar-names'
+import { findMisspellings } from '@portcullis/service-kit/text/similar-names'
 import {
   type Algorithm,
   algorithms,

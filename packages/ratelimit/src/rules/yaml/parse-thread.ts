@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { toCode, toMessage } from '@portcullis/service-kit/reason'
+import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 import { type PackedRules, packRules } from '../../hot/index.ts'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleFile } from './parse.ts'

@@ -1,4 +1,4 @@
-import { findMisspellings } from '@portcullis/service-kit/similar-names'
+import { findMisspellings } from '@portcullis/service-kit/text/similar-names'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleSet } from '../model/rule.ts'
 import { cutText, quote } from './fault-list.ts'

@@ -1,6 +1,6 @@
-import type { Environment } from '@portcullis/service-kit/env'
 import type { TaggedName } from '@portcullis/service-kit/metrics/tags'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Environment } from '@portcullis/service-kit/settings/env'
+import { toReason } from '@portcullis/service-kit/text/reason'
 
 /** Replaces a name that matches a pattern by another name with tags. */
 export interface Mogrifier {

@@ -1,11 +1,11 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Log } from '@portcullis/service-kit/log/log'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import type {
   Chapters,
   Environment,
   SettingsByChapter,
   Variable,
-} from '@portcullis/service-kit/env'
-import type { Log } from '@portcullis/service-kit/log'
+} from '@portcullis/service-kit/settings/env'
 import type { Statistics } from '../registry.ts'
 
 /** A destination of statistics. Disposing it sends the remaining statistics and closes it. */

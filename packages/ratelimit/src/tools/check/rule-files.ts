@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type CommandIo, usesColor } from '@portcullis/service-kit/command'
+import { type CommandIo, usesColor } from '@portcullis/service-kit/cli/command'
 import {
   parseRuleFiles,
   type RuleDirectory,

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { toCountText } from '@portcullis/service-kit/count-text'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import type { DescriptorStatus } from '../../engine.ts'
 import { type Explanation, toLimitText } from '../../rules/index.ts'
 import { colorPalette, plainPalette, toReport } from '../check/fault-report.ts'

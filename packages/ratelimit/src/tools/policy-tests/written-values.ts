@@ -1,4 +1,4 @@
-import { parseDuration } from '@portcullis/service-kit/duration'
+import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import { toLimitText, type Unit, unitByName, units } from '../../rules/index.ts'
 
 interface WrittenLimit {

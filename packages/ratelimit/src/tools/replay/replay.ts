@@ -1,4 +1,4 @@
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import { LineSplitter, longestLineBytes } from './log/line-splitter.ts'
 import type { OpenedLog } from './log/open-log.ts'
 import { Reordering } from './log/reordering.ts'

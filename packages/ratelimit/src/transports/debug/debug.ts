@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { toAddress } from '@portcullis/service-kit/address'
-import type { EffectiveSetting } from '@portcullis/service-kit/effective-settings'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import { type Tag, toTaggedName } from '@portcullis/service-kit/metrics/tags'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { EffectiveSetting } from '@portcullis/service-kit/settings/effective-settings'
+import { toAddress } from '@portcullis/service-kit/text/address'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import {
   createHttpService,
   type HttpListener,

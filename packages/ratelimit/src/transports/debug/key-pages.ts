@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import { type TopOrder, topOrders } from '../../stats/top/top-list.ts'
 import { sendText } from '../http-listener.ts'
 import type { DebugEndpoint } from './endpoint.ts'

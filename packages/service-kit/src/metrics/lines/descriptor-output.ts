@@ -1,5 +1,5 @@
 import { write } from 'node:fs'
-import { openUnblocked, type UnblockedDescriptor } from '../../unblocked-descriptor.ts'
+import { openUnblocked, type UnblockedDescriptor } from '../../log/unblocked-descriptor.ts'
 import { LineQueue, type Output, type ReportSettings, Reports } from './output.ts'
 
 /** The pause before the next attempt to write to a full pipe. */

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 
 /** A destination of lines. Writing never blocks: the caller checks `isFull` and awaits `room()` first. */
 export interface Output {

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net'
-import { toReason } from '../../reason.ts'
+import { toReason } from '../../text/reason.ts'
 import { LineQueue, type Output, type ReportSettings, Reports } from './output.ts'
 
 export interface TcpSettings {

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
-import { toReason } from '../../reason.ts'
+import { toReason } from '../../text/reason.ts'
 import { type Output, type ReportSettings, Reports } from './output.ts'
 
 export interface UdpSettings {

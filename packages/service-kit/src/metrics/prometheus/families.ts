@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts'
+import type { Log } from '../../log/log.ts'
 import { toShownCount } from '../instruments.ts'
 import { Histogram } from './histogram.ts'
 import { type Labels, toLabelText } from './text.ts'

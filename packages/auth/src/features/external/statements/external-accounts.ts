@@ -56,6 +56,14 @@ export const findInvitedUser = statement(
      and t.expires_at >= $2 and u.deleted_at is null`,
 ).returning<UserRow>()
 
+/** The providers of the identities in `present`, the first one first. */
+const provided = `provided as materialized (
+     select jsonb_build_object(
+       'provider', (array_agg(n.provider order by n.since, n.provider))[1],
+       'providers', jsonb_agg(n.provider order by n.since, n.provider)) as app_meta_data
+     from (select provider, min(created_at) as since from present group by provider) n
+   )`
+
 /** What a profile changes in an existing user. */
 export interface ExternalChange extends RequestParts, WithNotices {
   readonly user_id: string
@@ -122,12 +130,7 @@ export const changeExternally = statement(
      select i.* from {ns}.identities i join identified n on n.user_id = i.user_id
      where (i.provider, i.provider_id) <> (n.provider, n.provider_id)
        and i.id not in (select id from removed)
-   ), provided as materialized (
-     select jsonb_build_object(
-       'provider', (array_agg(n.provider order by n.since, n.provider))[1],
-       'providers', jsonb_agg(n.provider order by n.since, n.provider)) as app_meta_data
-     from (select provider, min(created_at) as since from present group by provider) n
-   ), changed as (
+   ), ${provided}, changed as (
      update {ns}.users u set
        email = coalesce(p.email, u.email),
        email_confirmed_at = case when p.confirms then coalesce(u.email_confirmed_at, p.now)
@@ -214,12 +217,7 @@ export const unlinkIdentity = statement(
    ), present as materialized (
      select i.* from {ns}.identities i join locked l on l.id = i.id
      where i.id not in (select id from gone)
-   ), provided as materialized (
-     select jsonb_build_object(
-       'provider', (array_agg(n.provider order by n.since, n.provider))[1],
-       'providers', jsonb_agg(n.provider order by n.since, n.provider)) as app_meta_data
-     from (select provider, min(created_at) as since from present group by provider) n
-   ), changed as (
+   ), ${provided}, changed as (
      update {ns}.users u set
        phone = case when gone.provider = 'phone' then null else u.phone end,
        phone_confirmed_at =

@@ -1,5 +1,5 @@
-import type { User } from '../../../console/routes/users-upstream.ts'
-import { callApi } from '../../api.ts'
+import type { Session, User } from '../../../console/routes/users-upstream.ts'
+import { ApiError, callApi } from '../../api.ts'
 
 /** The fields that an administrator may change. Missing fields stay unchanged. */
 export interface UserChange {
@@ -16,4 +16,26 @@ export interface UserChange {
 
 export function changeUser(userId: string, change: UserChange): Promise<User> {
   return callApi<User>(`/api/users/${userId}`, { method: 'PUT', body: change })
+}
+
+export function toSessionsPath(userId: string): string {
+  return `/api/users/${userId}/sessions`
+}
+
+/** Revokes sessions of a user. */
+export async function revokeSessions(userId: string, sessions: readonly Session[]): Promise<void> {
+  await Promise.all(sessions.map(({ id }) => revokeSession(`${toSessionsPath(userId)}/${id}`)))
+}
+
+export async function revokeAllSessions(userId: string): Promise<void> {
+  await revokeSessions(userId, await callApi<readonly Session[]>(toSessionsPath(userId)))
+}
+
+async function revokeSession(path: string): Promise<void> {
+  try {
+    await callApi(path, { method: 'DELETE' })
+  } catch (error) {
+    // The session has ended in the meantime, which is the desired result.
+    if (!(error instanceof ApiError && error.status === 404)) throw error
+  }
 }

@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { type Increment, StoreError } from '../../counter-store.ts'
 import { Backoff } from '../../network/backoff.ts'
 import type { PooledConnection } from '../../network/pool.ts'

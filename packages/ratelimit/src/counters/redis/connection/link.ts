@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { StoreError } from '../../counter-store.ts'
 import type { ClientTls } from '../../network/client-tls.ts'
 import { type Endpoint, openSocket } from '../../network/socket.ts'

@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import type { RedisSettings } from '../settings.ts'
 import type { LinkSettings } from './link.ts'
 import { runCommand } from './run-command.ts'

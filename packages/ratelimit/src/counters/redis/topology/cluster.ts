@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { type Increment, StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { toSlidingSuffix } from '../../sliding-window.ts'
@@ -7,8 +7,7 @@ import type { Connection } from '../connection/connection.ts'
 import { Node } from '../connection/node.ts'
 import type { ReplyError } from '../connection/resp-reader.ts'
 import { discoveryTimeoutMs, runCommand } from '../connection/run-command.ts'
-import { parseRedirection, parseSlots, type SlotRange } from './slot-map.ts'
-import { slotCount, slotOf } from './slots.ts'
+import { parseRedirection, parseSlots, type SlotRange, slotCount, slotOf } from './slots.ts'
 import type { Topology, TopologyContext } from './topology.ts'
 
 const refreshMs = 5_000

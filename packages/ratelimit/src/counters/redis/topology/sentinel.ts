@@ -1,4 +1,4 @@
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { type SentinelAddress, toEndpointText } from '../address.ts'

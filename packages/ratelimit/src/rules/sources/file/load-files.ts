@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { toMessage, toReason } from '@portcullis/service-kit/reason'
+import { toMessage, toReason } from '@portcullis/service-kit/text/reason'
 import { packRules } from '../../../hot/index.ts'
 import type { IgnoredOverride } from '../../match/override.ts'
 import { compileInTurns, type RuleSnapshot } from '../../match/snapshot.ts'

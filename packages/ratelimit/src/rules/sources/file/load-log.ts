@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
 import { type RuleFault, toLoadError } from '../../model/fault.ts'
+import { logRules, mostFaults } from '../log-rules.ts'
 import type { LoadFailure } from '../source.ts'
 import type { RuleDirectory } from './rule-directory.ts'
 import type { RulePlace } from './rule-place.ts'
@@ -14,16 +14,10 @@ export interface LoadLog {
   failure(failure: LoadFailure): void
 }
 
-/** The maximum number of logged errors; the first one matters most. */
-const mostFaults = 20
-
 /**
  * Bounds the set of logged warnings, which would grow with every edit, because warnings contain line numbers.
  */
 const mostRemembered = 10_000
-
-/** The number of lines that are written in one turn of the event loop. */
-const linesPerTurn = 200
 
 export function createLoadLog(log: Log, place: RulePlace): LoadLog {
   const alreadyLogged = new Set<string>()
@@ -51,13 +45,7 @@ export function createLoadLog(log: Log, place: RulePlace): LoadLog {
 
     async rules(snapshot, warnings) {
       for (const warning of warnings) warnOnce(toLoadError(warning))
-      if (!log.isEnabled('debug')) return
-      let lines = 0
-      for (const line of snapshot.describeLoad()) {
-        log.debug(line)
-        lines += 1
-        if (lines % linesPerTurn === 0) await nextTurn()
-      }
+      await logRules(log, snapshot)
     },
 
     success() {

@@ -1,4 +1,4 @@
-import { boolean, type Chapter, integer, path } from '@portcullis/service-kit/env'
+import { boolean, type Chapter, integer, path } from '@portcullis/service-kit/settings/env'
 import type { RuleSourcePlugin, SourceStatistics } from '../source.ts'
 import type { FileSourceStatistics } from './file-source.ts'
 

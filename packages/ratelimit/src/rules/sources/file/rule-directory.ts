@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import type { RuleFault } from '../../model/fault.ts'
 import type { RuleFile } from '../../yaml/parse.ts'
 

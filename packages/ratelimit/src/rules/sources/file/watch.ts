@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { basename } from 'node:path'
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { type Fingerprint, fingerprintIdentity } from './rule-place.ts'
 
 export interface WatchOptions {

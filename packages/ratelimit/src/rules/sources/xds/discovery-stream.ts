@@ -5,7 +5,7 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2'
 import { status } from '@portcullis/grpc-unary'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 
 /** One bidirectional stream of the aggregated discovery service. */
 export interface DiscoveryStream extends Disposable {

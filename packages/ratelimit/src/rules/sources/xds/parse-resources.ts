@@ -1,6 +1,6 @@
 import { fromBinary, type JsonObject, type JsonValue } from '@bufbuild/protobuf'
 import type { Any } from '@bufbuild/protobuf/wkt'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { DiscoveryResponseSchema } from '../../../protocol/generated/envoy/service/discovery/v3/discovery_pb.ts'
 import {
   type RateLimitConfig,

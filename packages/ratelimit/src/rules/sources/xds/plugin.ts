@@ -1,4 +1,4 @@
-import type { Check } from '@portcullis/service-kit/config-check'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
 import {
   boolean,
   type Chapter,
@@ -10,7 +10,7 @@ import {
   path,
   type Settings,
   string,
-} from '@portcullis/service-kit/env'
+} from '@portcullis/service-kit/settings/env'
 import { type ClientTlsConfig, toClientTls } from '../../../tls/client-tls-settings.ts'
 import type { RuleSourcePlugin } from '../source.ts'
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { toCode, toReason } from '@portcullis/service-kit/reason'
+import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import type { PackedRules } from '../../../hot/index.ts'
 import type { ResourceFault } from './parse-resources.ts'
 

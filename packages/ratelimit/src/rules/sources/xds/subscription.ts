@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { create, toBinary } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { DiscoveryRequestSchema } from '../../../protocol/generated/envoy/service/discovery/v3/discovery_pb.ts'
 import type { DiscoveryStream } from './discovery-stream.ts'
 

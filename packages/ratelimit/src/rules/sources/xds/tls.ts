@@ -7,8 +7,8 @@ import {
   getCACertificates,
   type SecureContext,
 } from 'node:tls'
-import type { Log } from '@portcullis/service-kit/log'
-import { toReason } from '@portcullis/service-kit/reason'
+import type { Log } from '@portcullis/service-kit/log/log'
+import { toReason } from '@portcullis/service-kit/text/reason'
 
 export interface XdsTlsFiles {
   /** The client certificate and its key: both or neither. */

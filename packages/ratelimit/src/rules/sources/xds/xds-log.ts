@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
+import { logRules, mostFaults } from '../log-rules.ts'
 import type { ResourceFault } from './parse-resources.ts'
 
 /** Log messages about the management server, in the wording of envoyproxy/ratelimit. */
@@ -13,12 +13,6 @@ export interface XdsLog {
   loaded(): void
   refused(message: string, faults: readonly ResourceFault[]): void
 }
-
-/** The maximum number of logged errors; the first one matters most. */
-const mostFaults = 20
-
-/** The number of lines that are written in one turn of the event loop. */
-const linesPerTurn = 200
 
 export function createXdsLog(log: Log, serverUrl: string): XdsLog {
   let lastReason: string | undefined
@@ -40,13 +34,7 @@ export function createXdsLog(log: Log, serverUrl: string): XdsLog {
 
     async rules(snapshot, warnings) {
       for (const warning of warnings.slice(0, mostFaults)) log.warning(toText(warning))
-      if (!log.isEnabled('debug')) return
-      let lines = 0
-      for (const line of snapshot.describeLoad()) {
-        log.debug(line)
-        lines += 1
-        if (lines % linesPerTurn === 0) await nextTurn()
-      }
+      await logRules(log, snapshot)
     },
 
     loaded() {

@@ -1,6 +1,6 @@
 import { addAbortListener } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { type Connection, openConnection, parseServerAddress } from './connection.ts'

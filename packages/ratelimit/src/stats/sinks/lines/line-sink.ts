@@ -1,4 +1,4 @@
-import type { Log } from '@portcullis/service-kit/log'
+import type { Log } from '@portcullis/service-kit/log/log'
 import type { Counter } from '@portcullis/service-kit/metrics/instruments'
 import type { LineFormat } from '@portcullis/service-kit/metrics/lines/line-format'
 import type { Output } from '@portcullis/service-kit/metrics/lines/output'

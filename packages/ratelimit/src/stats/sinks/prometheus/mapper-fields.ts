@@ -1,5 +1,5 @@
 import { reservedLabels } from '@portcullis/service-kit/metrics/prometheus/text'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import {
   toBoolean,
   toGoText,

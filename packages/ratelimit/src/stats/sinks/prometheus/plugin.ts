@@ -1,5 +1,11 @@
-import type { Check } from '@portcullis/service-kit/config-check'
-import { boolean, type Chapter, path, type Settings, string } from '@portcullis/service-kit/env'
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import {
+  boolean,
+  type Chapter,
+  path,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/settings/env'
 import type { SinkPlugin } from '../sink.ts'
 import type { PrometheusConfig } from './prometheus.ts'
 

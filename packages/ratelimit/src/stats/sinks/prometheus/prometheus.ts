@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Families } from '@portcullis/service-kit/metrics/prometheus/families'
 import { openMetricsListener } from '@portcullis/service-kit/metrics/prometheus/listener'
-import { toReason } from '@portcullis/service-kit/reason'
+import { toReason } from '@portcullis/service-kit/text/reason'
 import { toExtraTags } from '../../extra-tags.ts'
 import type { Sink, SinkContext, SinkSettings } from '../sink.ts'
 import { createBuiltInMapping } from './built-in-mapping.ts'

@@ -8,8 +8,11 @@ import { findFreePort, open, type RedisCluster, type RedisNode } from '@portcull
 import { type Increment, StoreError } from '../../../../src/counters/counter-store.ts'
 import { ReplyError } from '../../../../src/counters/redis/connection/resp-reader.ts'
 import type { RedisStore } from '../../../../src/counters/redis/redis-store.ts'
-import { parseRedirection, parseSlots } from '../../../../src/counters/redis/topology/slot-map.ts'
-import { slotOf } from '../../../../src/counters/redis/topology/slots.ts'
+import {
+  parseRedirection,
+  parseSlots,
+  slotOf,
+} from '../../../../src/counters/redis/topology/slots.ts'
 import { command, listEndless } from '../support/redis-client.ts'
 import {
   count,

@@ -1,10 +1,11 @@
-import type { ComponentChildren } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { Badge } from '../../../components/badge.tsx'
+import { Icon } from '../../../components/icons.tsx'
+import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import type { Sort, SortColumn } from '../search.ts'
 import { toPhoneNumber, toProviders, UserBadges } from '../user-facts.tsx'
-import { CopyId } from './copy-id.tsx'
 
 /** A column that can be hidden; the column with the name of the user is always shown. */
 export interface Column {
@@ -132,7 +133,7 @@ export function hasSecondFactor({ factors = [] }: User): boolean {
 /** A list below this width shows only the columns that fit; a wider one scrolls horizontally. */
 const narrowRem = 54
 /** Below this width, the status is only as wide as its badge. */
-export const phoneRem = 40
+const phoneRem = 40
 
 /** The columns that stay longest when the list gets narrower, the most important first. */
 const importance = ['status', 'seen', 'created', 'factor', 'providers', 'phone', 'role', 'updated']
@@ -176,4 +177,22 @@ export function toTracks(shown: readonly Column[], widthRem: number): string {
 export function toMinWidth(shown: readonly Column[], widthRem: number): string {
   const rem = shown.reduce((sum, column) => sum + toMinRem(column, widthRem) + gapRem, frameRem)
   return widthRem < narrowRem ? '0' : `${rem + toUserRem(widthRem)}rem`
+}
+
+/** For pointer users only; the panel has an accessible copy button. */
+function CopyId({ id }: { readonly id: string }): JSX.Element {
+  const copy = () =>
+    navigator.clipboard.writeText(id).then(() => showSuccess('ID copied.'), showFailure)
+  return (
+    <button
+      type="button"
+      class="button quiet small user-copy"
+      tabIndex={-1}
+      aria-label="Copy ID"
+      title="Copy ID"
+      onClick={copy}
+    >
+      <Icon name="copy" />
+    </button>
+  )
 }

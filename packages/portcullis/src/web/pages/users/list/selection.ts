@@ -2,6 +2,8 @@ import { useState } from 'preact/hooks'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { showFailure } from '../../../components/toasts.tsx'
 import { formatNumber } from '../../../format.ts'
+import { readUsers } from '../read-users.ts'
+import type { Search } from '../search.ts'
 
 /** The users that are marked for an action. */
 export interface Selection {
@@ -36,4 +38,17 @@ export function useSelection(): Selection {
     add: (more) => set([...users, ...more]),
     set,
   }
+}
+
+/** Reads the users of a search, up to the first one beyond the limit of a selection. */
+export async function readSelectable(
+  search: Search,
+  signal: AbortSignal,
+): Promise<readonly User[]> {
+  const found: User[] = []
+  for await (const users of readUsers(search, signal)) {
+    found.push(...users)
+    if (found.length > mostSelected) break
+  }
+  return found.slice(0, mostSelected + 1)
 }

@@ -7,7 +7,7 @@ import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { revokeSessions, toSessionsPath } from '../revoke-sessions.ts'
+import { revokeSessions, toSessionsPath } from '../change-user.ts'
 import type { TabProps } from './tab.ts'
 
 export function SessionsTab({ user }: TabProps): JSX.Element {
