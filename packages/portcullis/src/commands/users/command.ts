@@ -6,9 +6,10 @@ import {
 } from '@portcullis/service-kit/argument-faults'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
+import { AdminFailure, urlVariable } from '../admin-client.ts'
 import { keyVariable } from '../server-arguments.ts'
-import { UsersFailure, urlVariable } from './admin-client.ts'
-import { type UsersInput, type UsersOption, type UsersVerb, usersVerbs } from './verbs.ts'
+import type { UsersInput, UsersOption, UsersVerb } from './verb.ts'
+import { usersVerbs } from './verbs.ts'
 
 const commonOptions = {
   data: {
@@ -24,6 +25,8 @@ const ownOptions = {
   limit: { value: 'N', meaning: 'number of users to list, up to 1000; default: 50' },
   csv: { meaning: 'the file is a CSV file whose first line has the names of the fields' },
   'dry-run': { meaning: 'check the file, report the result, and write nothing' },
+  soft: { meaning: 'delete the personal data, and keep the id' },
+  yes: { meaning: 'do not ask for confirmation; needed if there is no terminal' },
 } as const satisfies OptionTable
 
 const options: OptionTable = { ...commonOptions, ...ownOptions }
@@ -50,7 +53,7 @@ Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
 `
 
 export const users: CompletableCommand = {
-  summary: 'find, show, ban, export and import users',
+  summary: 'find, show, ban, delete, export and import users',
   usage,
   completion: {
     options: toCommandOptions(commonOptions),
@@ -68,7 +71,7 @@ export const users: CompletableCommand = {
       await parsed.verb.run({ ...parsed, io })
       return 0
     } catch (error) {
-      if (!(error instanceof UsersFailure)) throw error
+      if (!(error instanceof AdminFailure)) throw error
       io.stderr.write(`${error.message}\n`)
       return 1
     }
@@ -121,6 +124,8 @@ function parse(args: readonly string[]) {
       limit: { type: 'string' },
       csv: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
+      soft: { type: 'boolean' },
+      yes: { type: 'boolean' },
     },
     allowPositionals: true,
   })
