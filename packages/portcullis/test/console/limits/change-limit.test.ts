@@ -81,11 +81,11 @@ test('a rule that is missing, ambiguous or without a plain limit is refused', ()
       /^The rule files contain an error: shop\.yaml, line/,
     ],
     [
-      '  - { key: a, value: b, rate_limit: { unit: day, requests_per_unit: 3 } }\n  - { key: a_b, rate_limit: { unit: day, requests_per_unit: 3 } }\n',
-      /^Two rules have the name shop\.a_b: shop\.yaml, line 3 and shop\.yaml, line 4\. Edit the file\.$/,
+      '  - { key: a.b, rate_limit: { unit: day, requests_per_unit: 3 } }\n  - { key: a, descriptors: [{ key: b, rate_limit: { unit: day, requests_per_unit: 3 } }] }\n',
+      /^Two rules have the name shop\.a\.b: shop\.yaml, line 3 and shop\.yaml, line 4\. Edit the file\.$/,
     ],
   ] as const) {
-    const path = rule.includes('a_b') ? 'shop.a_b' : 'shop.a'
+    const path = rule.includes('a.b') ? 'shop.a.b' : 'shop.a'
     assert.throws(() => change(head + rule, path), { message })
   }
 })

@@ -59,9 +59,9 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     const boxes = await Promise.all(
       ['IP address', 'Event'].map((name) => page.getByLabel(name, { exact: true }).boundingBox()),
     )
+    await page.setViewportSize(size ?? { width: 1280, height: 720 })
     const [one, other] = boxes
     assert.ok(one && other && other.y < one.y + one.height && other.x >= one.x + one.width)
-    await page.setViewportSize(size ?? { width: 1280, height: 720 })
   })
 
   await run('the list can be paused, and continues without a gap', async () => {
@@ -213,6 +213,7 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     await page.route('**/api/events/stream*', (route) => route.abort())
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('Connecting…', { exact: true }).waitFor()
     assert.equal((await signIn(world, email)).status, 200)
     await page.unroute('**/api/events/stream*')
     await rows.nth(before).waitFor()

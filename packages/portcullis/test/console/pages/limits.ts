@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
+import { openConsole } from '../../../src/console/console.ts'
 import { editorOf, fillEditor, readEditor } from '../../support/editor.ts'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
+import { createBaseUrls } from '../../support/world.ts'
 import { findFaultsOfState } from './accessibility.ts'
 import type { RunSuite } from './suite.ts'
 
@@ -189,6 +191,24 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     assert.equal(isReachable, true)
     await cancel.click()
     await page.setViewportSize(size ?? { width: 1280, height: 720 })
+  })
+
+  await t.test('a lost connection is shown', async () => {
+    const ratelimit = { debugUrl: createBaseUrls(world.folder)('debug') }
+    const settings = {
+      host: '127.0.0.1',
+      version: '1.2.3',
+      port: 0,
+      token: 'limits-page',
+      ratelimit,
+    }
+    const other = await openConsole(settings)
+    await using watcher = await openVisitor(browser, other.entryUrl.replace('/?', '/limits?'))
+    await watcher.page.getByText('Live', { exact: true }).waitFor()
+    await other[Symbol.asyncDispose]()
+    await watcher.page.getByText('Reconnecting…', { exact: true }).waitFor()
+    const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)/
+    for (const error of watcher.browserErrors.splice(0)) assert.match(error, isWanted)
   })
 
   await t.test('a request that matches no rule shows near misses', async () => {
