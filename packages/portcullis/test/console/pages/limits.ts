@@ -389,6 +389,13 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       [each, each.lastElementChild].map((part) => part?.getBoundingClientRect().right ?? 0),
     )
     assert.ok(Number(last) <= Number(row), 'the last number is inside its card')
+    await user.getByRole('button', { name: 'Change the limit of user' }).click()
+    const changes = page.getByRole('dialog').locator('.limits-changes')
+    await page.getByRole('dialog').getByLabel('Requests', { exact: true }).fill('1')
+    await changes.waitFor()
+    const hidden = await changes.evaluate((each) => each.scrollWidth - each.clientWidth)
+    assert.equal(hidden, 0, 'the changes fit into the dialog')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await switchTo(page, '/limits?view=keys')
     await page.getByRole('tab', { name: 'Most hits' }).click()
     await page.getByRole('button', { name: 'limits-page user=ada' }).click()
