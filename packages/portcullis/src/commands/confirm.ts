@@ -9,17 +9,12 @@ export async function confirmOnTerminal(question: string): Promise<boolean | und
   const { stdin, stderr } = process
   if (!stdin.isTTY || !stderr.isTTY) return undefined
   const reader = createInterface({ input: stdin, output: stderr })
-  const answer = await new Promise<string>((resolve) => {
+  const answer = await new Promise<string | undefined>((resolve) => {
     // Ctrl-C and Ctrl-D close the reader without an answer.
-    reader.once('close', () => {
-      stderr.write('\n')
-      resolve('')
-    })
-    reader.question(`${question} [y/N] `, (line) => {
-      reader.removeAllListeners('close')
-      resolve(line)
-    })
+    reader.once('close', () => resolve(undefined))
+    reader.question(`${question} [y/N] `, resolve)
   })
   reader.close()
-  return /^y(?:es)?$/i.test(answer.trim())
+  if (answer === undefined) stderr.write('\n')
+  return /^y(?:es)?$/i.test(answer?.trim() ?? '')
 }
