@@ -38,6 +38,20 @@ export async function showTopKeys(page: Page, { consoleUrl, baseUrls }: TestWorl
   await page.getByRole('button', { name: 'Reset counter' }).waitFor()
 }
 
+/** Shows what a stricter limit of one rule changes. */
+export async function showLimitChange(
+  page: Page,
+  { consoleUrl, baseUrls }: TestWorld,
+): Promise<void> {
+  await requestDecision(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
+  await page.goto(`${consoleUrl}/limits`)
+  await page.getByRole('button', { name: 'Change the limit of user' }).first().click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Requests', { exact: true }).fill('5')
+  await dialog.getByText('would be decided differently.').waitFor()
+  await dialog.getByRole('table').waitFor()
+}
+
 /** Shows the history of a rule. */
 export async function showRuleHistory(page: Page, { consoleUrl }: TestWorld): Promise<void> {
   await page.goto(`${consoleUrl}/limits`)

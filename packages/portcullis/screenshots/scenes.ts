@@ -3,6 +3,7 @@ import { editorOf, fillEditor } from '../test/support/editor.ts'
 import type { TestWorld } from '../test/support/world.ts'
 import { showEvents, showNoEvents, showOneEvent } from './events-scene.ts'
 import {
+  showLimitChange,
   showLimits,
   showRuleFiles,
   showRuleHistory,
@@ -59,6 +60,14 @@ const showShortcuts: Prepare = async (page, world) => {
   await page.getByRole('region', { name: 'Everywhere' }).waitFor()
 }
 
+/** The scenes before send so many queries from this machine that the next one may be over the limit. */
+const resetAddress: Prepare = async (page, { consoleUrl }) => {
+  await page.request.post(`${consoleUrl}/api/limits/counter/reset`, {
+    headers: { 'x-portcullis-console': '1' },
+    data: { domain: 'graphql', entries: [{ key: 'address', value: '127.0.0.1' }] },
+  })
+}
+
 /** The keys are the names of the screenshots. */
 export const scenes: Readonly<Record<string, Prepare>> = {
   overview: showBusyOverview,
@@ -91,6 +100,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   mailbox: showMailbox,
   limits: showLimits,
   'limits-keys': showTopKeys,
+  'limits-change': showLimitChange,
   'limits-history': showRuleHistory,
   'limits-files': showRuleFiles,
   'limits-review': showRuleReview,
@@ -102,6 +112,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
     await page.getByRole('link', { name: 'Open report' }).waitFor()
   },
   'graphql-query': async (page, world) => {
+    await resetAddress(page, world)
     await show('/graphql-audits?view=query')(page, world)
     const query = editorOf(page, 'GraphQL query')
     await query.waitFor()

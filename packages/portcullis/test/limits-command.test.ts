@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -64,6 +64,32 @@ test('limits top, inspect and reset find a running up', async (t) => {
     assert.deepEqual([state.hits, state.remaining, state.store], [0, 3, 'memory'])
   })
 
+  await t.test('set shows the effect, then changes the file', async () => {
+    const path = join(world.folder, 'rules', 'shop.yaml')
+    const dry = await run('set', 'shop.user', '30/day', '--dry-run', ...data)
+    assert.equal(dry.code, 0)
+    assert.match(
+      dry.out,
+      /^The limit of shop\.user would be 30 per day; it is 3 per day \(shop\.yaml,/,
+    )
+    assert.match(
+      dry.out,
+      /^Of the latest \d+ requests, \d+ would be decided differently: 0 refused instead/m,
+    )
+    assert.equal(readFileSync(path, 'utf8'), rules)
+    const { code, out } = await run('set', 'shop.user', '30/day', '--json', ...data)
+    const change = JSON.parse(out)
+    assert.deepEqual([code, change.before, change.after], [0, '3 per day', '30 per day'])
+    assert.equal(change.load.state, 'loaded')
+    assert.equal(readFileSync(path, 'utf8'), rules.replace('unit: 3', 'unit: 30'))
+    const unknown = await run('set', 'shop.usr', '30/day', ...data)
+    assert.equal(unknown.code, 1)
+    assert.match(unknown.err, /^There is no rule "shop\.usr"\. .* Did you mean shop\.user\?\n$/)
+    const back = await run('set', 'shop.user', '3/day', ...data)
+    assert.match(back.out, /^The limit of shop\.user is now 3 per day; it was 30 per day/)
+    assert.equal(readFileSync(path, 'utf8'), rules)
+  })
+
   await t.test('the service is given by its URL', async () => {
     const url = createBaseUrls(world.folder)('debug')
     const { code, out } = await run('inspect', 'shop', 'user=bob', '--debug-url', url)
@@ -87,7 +113,7 @@ test('limits reports a missing service and invalid arguments', async (t) => {
   assert.equal(unreachable.code, 1)
   assert.match(unreachable.err, /^The rate limit service does not respond at /)
   for (const [args, message] of [
-    [[], /^The verb is missing\. Verbs: top, inspect, reset\./],
+    [[], /^The verb is missing\. Verbs: top, inspect, reset, set\./],
     [['tops'], /^Unknown verb "tops"\. .*top/],
     [['top', '--nope'], /^Unknown option --nope\./],
     [['top', 'shop'], /^Unexpected argument "shop": top takes only options\./],
@@ -100,6 +126,14 @@ test('limits reports a missing service and invalid arguments', async (t) => {
     ],
     [['reset', 'shop', 'user'], /^An entry must be KEY=VALUE, not "user"\./],
     [['reset', 'shop', 'a=b', '--by', 'calls'], /^--by is an option of top, not of reset\./],
+    [['set'], /^Pass a rule and its new limit: RULE N\/UNIT\./],
+    [['set', 'shop.user', '3/eon'], /^The limit must be a number and a unit from second to year/],
+    [['set', 'shop.user', '3/day', 'x'], /^Unexpected argument "x"\./],
+    [
+      ['set', 'a.b', '3/day', '--debug-url', 'http://x'],
+      /^With --debug-url, set needs --rules DIR/,
+    ],
+    [['top', '--dry-run'], /^--dry-run is an option of set, not of top\./],
     [['top', '--debug-url', 'ftp://x'], /^--debug-url must be a URL/],
     [
       ['top', '--debug-url', 'ftp://a:b@x'],

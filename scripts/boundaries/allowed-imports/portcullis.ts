@@ -11,8 +11,8 @@ export const portcullis: PackageTable = {
       commands/users/ up/ completion/** console/console.ts console/events/ console/health/
       console/limits/ web/audit-sentences.ts find-program.ts`,
     outside: `
-      @portcullis/service-kit node:crypto node:fs node:path node:process node:stream node:url node:util process.env
-      import(…)`,
+      @portcullis/service-kit node:crypto node:fs node:path node:process node:readline node:stream node:url node:util
+      process.env import(…)`,
     types: 'console/',
   },
   'commands/users/': {
@@ -68,7 +68,8 @@ export const portcullis: PackageTable = {
   'console/overview/': { inside: 'console/health/ console/', outside: `${texts} node:timers` },
   'console/limits/': {
     inside: 'console/',
-    outside: `@portcullis/ratelimit/rules ${texts} node:crypto node:fs node:path node:timers`,
+    outside: `
+      @portcullis/ratelimit/rules ${texts} node:crypto node:fs node:path node:timers node:util`,
     types: 'fastify',
   },
   'console/health/': { inside: 'console/' },

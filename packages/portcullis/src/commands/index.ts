@@ -9,6 +9,7 @@ export function createCommands(version: string): LoadCommands {
     ratelimit: () => createHandOver('ratelimit'),
     graphql: () => createHandOver('graphql'),
     users: async () => (await import('./users/command.ts')).users,
+    mail: async () => (await import('./mail.ts')).mail,
     token: async () => (await import('./token.ts')).token,
     console: async () => (await import('./console.ts')).createConsoleCommand(version),
     events: async () => (await import('./events.ts')).eventsCommand,

@@ -5,6 +5,7 @@ import {
   toVerbFault,
 } from '@portcullis/service-kit/cli/argument-faults'
 import type { OptionTable } from '../completion/option-table.ts'
+import { type NewLimit, unitByName } from '../console/limits/change-limit.ts'
 import type { CounterTarget, TopOrder } from '../console/limits/key-pages.ts'
 import { dataMeaning } from './find-data-folder.ts'
 import { debugTokenVariable, parseBaseUrl, readDebugToken } from './server-arguments.ts'
@@ -36,6 +37,15 @@ export const topOptions = {
   count: { value: 'N', meaning: 'with top: number of keys, up to 1000; default: 20' },
 } as const satisfies OptionTable
 
+export const setOptions = {
+  'dry-run': { meaning: 'with set: show the effect, and write nothing' },
+  rules: {
+    value: 'DIR',
+    meaning: 'with set: folder of the rule files; default: rules in the data folder',
+    kind: 'directory',
+  },
+} as const satisfies OptionTable
+
 interface LimitsVerb {
   readonly synopsis: string
   readonly summary: string
@@ -51,6 +61,10 @@ export const limitsVerbs = {
     summary: 'show the rule, the window and the hits of one counter',
   },
   reset: { synopsis: 'DOMAIN KEY=VALUE…', summary: 'set one counter to 0' },
+  set: {
+    synopsis: 'RULE N/UNIT',
+    summary: 'change a limit in its rule file: set graphql.user 100/minute',
+  },
 } as const satisfies Readonly<Record<string, LimitsVerb>>
 
 type VerbName = keyof typeof limitsVerbs
@@ -67,6 +81,14 @@ export interface DebugPlace {
 export type LimitsArguments = { readonly place: DebugPlace; readonly isJson: boolean } & (
   | { readonly verb: 'top'; readonly by: TopOrder; readonly count: number }
   | { readonly verb: 'inspect' | 'reset'; readonly target: CounterTarget }
+  | {
+      readonly verb: 'set'
+      readonly rule: string
+      readonly limit: NewLimit
+      readonly isDryRun: boolean
+      /** Undefined to use the folder of a running `up`. */
+      readonly rulesDirectory: string | undefined
+    }
 )
 
 const optionTypes = {
@@ -76,7 +98,17 @@ const optionTypes = {
   'debug-token': { type: 'string' },
   by: { type: 'string' },
   count: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  rules: { type: 'string' },
 } as const
+
+/** The options that only one verb has. */
+const ownOptions = {
+  by: 'top',
+  count: 'top',
+  'dry-run': 'set',
+  rules: 'set',
+} as const satisfies Partial<Record<keyof typeof optionTypes, VerbName>>
 
 /** @returns every error in the arguments if they are invalid. */
 export function parseLimitsArguments(
@@ -97,6 +129,10 @@ export function parseLimitsArguments(
   const { 'debug-url': given } = values
   const url = given === undefined ? undefined : parseBaseUrl('--debug-url', given, faults)
   const common = { place: { url, token, data: values.data }, isJson: values.json }
+  for (const [name, owner] of Object.entries(ownOptions) as [keyof typeof ownOptions, VerbName][]) {
+    if (owner === verb || values[name] === undefined) continue
+    faults.push(`--${name} is an option of ${owner}, not of ${verb}.`)
+  }
   if (verb === 'top') {
     const by = parseOrder(values.by ?? 'limited', faults)
     const count = parseCount(values.count ?? '20', faults)
@@ -106,8 +142,21 @@ export function parseLimitsArguments(
     }
     return faults.length > 0 ? { faults } : { ...common, verb, by, count }
   }
-  for (const name of ['by', 'count'] as const) {
-    if (values[name] !== undefined) faults.push(`--${name} is an option of top, not of ${verb}.`)
+  if (verb === 'set') {
+    const [rule = '', text = '', other] = operands
+    if (text === '') faults.push('Pass a rule and its new limit: RULE N/UNIT.')
+    if (other !== undefined) faults.push(`Unexpected argument ${JSON.stringify(other)}.`)
+    const limit = parseLimit(text)
+    if (text !== '' && limit === undefined) {
+      const expected = 'a number and a unit from second to year, such as 100/minute'
+      faults.push(toValueFault('The limit', expected, text))
+    }
+    if (url !== undefined && values.rules === undefined) {
+      faults.push('With --debug-url, set needs --rules DIR: the rule files of that service.')
+    }
+    if (limit === undefined || faults.length > 0) return { faults }
+    const isDryRun = values['dry-run'] === true
+    return { ...common, verb, rule, limit, isDryRun, rulesDirectory: values.rules }
   }
   const target = parseTarget(operands, faults)
   return faults.length > 0 ? { faults } : { ...common, verb, target }
@@ -133,6 +182,14 @@ function parseCount(text: string, faults: string[]): number {
     faults.push(toValueFault('--count', 'a number from 1 to 1000', text))
   }
   return count
+}
+
+/** Such as `100/minute`. */
+function parseLimit(text: string): NewLimit | undefined {
+  const [, count = '', name = ''] = /^(\d{1,10})\/([a-z]+)$/i.exec(text) ?? []
+  const unit = unitByName(name)
+  const requestsPerUnit = Number(count)
+  return unit === undefined || requestsPerUnit > 0xffff_ffff ? undefined : { requestsPerUnit, unit }
 }
 
 function parseTarget(operands: readonly string[], faults: string[]): CounterTarget {

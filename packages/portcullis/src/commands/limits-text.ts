@@ -1,4 +1,7 @@
 import type { CounterState, CounterTarget, TopKeys } from '../console/limits/key-pages.ts'
+import type { LimitChange } from '../console/limits/save-limit.ts'
+
+type Comparison = NonNullable<LimitChange['review']['comparison']>
 
 export function toTopText({ by, seconds, isEstimate, floor, keys }: TopKeys): string {
   const time = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`
@@ -45,6 +48,25 @@ export function toCounterText(state: CounterState): string {
     ['Store', `${state.store}, ${toPlain(state.key)}`],
   ]
   return lines.map(([name, value]) => `${name.padEnd(9)}  ${value}\n`).join('')
+}
+
+export function toChangeText(change: LimitChange): string {
+  const { rule, before, after, file, line, review, load } = change
+  const { comparison, reason } = review
+  const name = toPlain(rule)
+  const place = `${toPlain(file)}, line ${line}`
+  const first = load
+    ? `The limit of ${name} is now ${after}; it was ${before} (${place}).`
+    : `The limit of ${name} would be ${after}; it is ${before} (${place}). Nothing was written.`
+  const effect = comparison ? toEffectText(comparison) : `Its effect is unknown: ${reason}`
+  return [first, effect, ...(load ? [load.message] : [])].map((text) => `${text}\n`).join('')
+}
+
+function toEffectText({ requests, changed, refusedBefore, refusedAfter }: Comparison): string {
+  const counted = requests === 1 ? 'the latest request' : `the latest ${requests} requests`
+  return changed === 0
+    ? `It would not have changed the decision on ${counted}.`
+    : `Of ${counted}, ${changed} would be decided differently: ${refusedAfter} refused instead of ${refusedBefore}.`
 }
 
 function toEntriesText({ entries }: Pick<CounterTarget, 'entries'>): string {

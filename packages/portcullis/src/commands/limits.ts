@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
@@ -7,6 +8,7 @@ import {
   resetCounter,
   toCallFailure,
 } from '../console/limits/key-pages.ts'
+import { saveLimit } from '../console/limits/save-limit.ts'
 import { findFolderUser } from '../up/data-folder.ts'
 import { UpRefusal } from '../up/errors.ts'
 import { toDebugToken } from '../up/secrets.ts'
@@ -17,14 +19,16 @@ import {
   type LimitsArguments,
   limitsVerbs,
   parseLimitsArguments,
+  setOptions,
   topOptions,
 } from './limits-arguments.ts'
-import { toCounterText, toTopText } from './limits-text.ts'
+import { toChangeText, toCounterText, toTopText } from './limits-text.ts'
 
 const usage = `Usage: portcullis limits VERB [OPTION…]
 
-Lists the keys with the most hits in a running rate limit service, and reads and
-resets counters. A key is a domain and the entries of a descriptor.
+Lists the keys with the most hits in a running rate limit service, reads and
+resets counters, and changes limits. A key is a domain and the entries of a
+descriptor.
 
 Verbs:
 ${Object.entries(limitsVerbs)
@@ -32,7 +36,7 @@ ${Object.entries(limitsVerbs)
   .join('\n')}
 
 Options:
-${toHelpLines({ ...topOptions, ...commonOptions })}
+${toHelpLines({ ...topOptions, ...setOptions, ...commonOptions })}
 
 Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
 `
@@ -40,7 +44,7 @@ Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
 const common = toCommandOptions(commonOptions)
 
 export const limitsCommand: CompletableCommand = {
-  summary: 'list the keys with the most hits, read and reset counters',
+  summary: 'list the keys with the most hits, reset counters, change limits',
   usage,
   completion: {
     options: common,
@@ -48,6 +52,7 @@ export const limitsCommand: CompletableCommand = {
       top: { ...limitsVerbs.top, options: toCommandOptions(topOptions) },
       inspect: { ...limitsVerbs.inspect, operands: 'any' },
       reset: { ...limitsVerbs.reset, operands: 'any' },
+      set: { ...limitsVerbs.set, options: toCommandOptions(setOptions), operands: 'any' },
     },
   },
   async run(args, io) {
@@ -62,9 +67,9 @@ export const limitsCommand: CompletableCommand = {
       return 1
     }
     try {
-      const { value, text } = await callVerb(parsed, target)
+      const { value, text, hasFailed = false } = await callVerb(parsed, target)
       io.stdout.write(parsed.isJson ? `${JSON.stringify(value, undefined, 2)}\n` : text)
-      return 0
+      return hasFailed ? 1 : 0
     } catch (error) {
       const message = toCallFailure(error)
       if (message === undefined) throw error
@@ -77,12 +82,18 @@ export const limitsCommand: CompletableCommand = {
 interface DebugTarget {
   readonly debugUrl: string
   readonly debugToken: string | undefined
+  /** The rule files of a running `up`. */
+  readonly rulesDirectory: string | undefined
 }
 
-async function callVerb(
-  parsed: LimitsArguments,
-  target: DebugTarget,
-): Promise<{ readonly value: unknown; readonly text: string }> {
+interface VerbResult {
+  readonly value: unknown
+  readonly text: string
+  /** Whether the command ends with exit code 1. */
+  readonly hasFailed?: boolean
+}
+
+async function callVerb(parsed: LimitsArguments, target: DebugTarget): Promise<VerbResult> {
   if (parsed.verb === 'top') {
     const value = await readTopKeys(target, parsed.by, parsed.count)
     return { value, text: toTopText(value) }
@@ -90,6 +101,16 @@ async function callVerb(
   if (parsed.verb === 'inspect') {
     const value = await readCounter(target, parsed.target)
     return { value, text: toCounterText(value) }
+  }
+  if (parsed.verb === 'set') {
+    const { rulesDirectory = target.rulesDirectory ?? '' } = parsed
+    const value = await saveLimit({ directory: rulesDirectory, service: target }, parsed)
+    const state = value.load?.state
+    return {
+      value,
+      text: toChangeText(value),
+      hasFailed: state === 'refused' || state === 'unseen',
+    }
   }
   const value = await resetCounter(target, parsed.target)
   return { value, text: `The counter was reset.\n${toCounterText(value)}` }
@@ -100,7 +121,7 @@ function findDebugPort(
   { url, token, data }: DebugPlace,
   env: Readonly<Record<string, string | undefined>>,
 ): DebugTarget | string {
-  if (url !== undefined) return { debugUrl: url, debugToken: token }
+  if (url !== undefined) return { debugUrl: url, debugToken: token, rulesDirectory: undefined }
   let folder: DataFolder | undefined
   try {
     folder = findDataFolder(data)
@@ -113,5 +134,9 @@ function findDebugPort(
     return `No running rate limit service was found. ${folderAdvice} For another service, pass --debug-url URL.`
   }
   const debugToken = token ?? toDebugToken(folder.secrets, env)
-  return { debugUrl: `http://127.0.0.1:${port}`, debugToken }
+  return {
+    debugUrl: `http://127.0.0.1:${port}`,
+    debugToken,
+    rulesDirectory: join(folder.path, 'rules'),
+  }
 }

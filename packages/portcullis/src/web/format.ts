@@ -58,3 +58,19 @@ const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle
 export function formatTime(time: number | string | Date): string {
   return moment.format(new Date(time))
 }
+
+/** Such as `15 Nov 2026, 16:42:57 to 16:43:57`; the second date only if it differs. */
+export function formatPeriod(from: number, to: number): string {
+  const isSameDay = new Date(from).toDateString() === new Date(to).toDateString()
+  return `${formatTime(from)} to ${isSameDay ? formatClock(to) : formatTime(to)}`
+}
+
+/** The auth server stores phone numbers without the plus sign. */
+export function formatPhone(phone: string): string {
+  return phone.startsWith('+') ? phone : `+${phone}`
+}
+
+/** The name in an event, which is an email address, a phone number or the name of a role. */
+export function formatEventName(name: string): string {
+  return /^\d{7,15}$/.test(name) ? formatPhone(name) : name
+}

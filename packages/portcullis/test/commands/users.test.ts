@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { runOnTerminal, runOrSkip } from '@portcullis/test-servers'
+import { openTerminal, runOnTerminal, runOrSkip } from '@portcullis/test-servers'
 import { users } from '../../src/commands/users/command.ts'
 import { createAdminKeys, parseSecrets } from '../../src/up/secrets.ts'
 import { runPortcullis } from '../support/launch-up.ts'
@@ -51,6 +51,15 @@ describe('portcullis users', { timeout: 600_000 }, () => {
   })
   after(() => world[Symbol.asyncDispose]())
 
+  async function callAuth(path: string, body: unknown, token = key, method = 'POST') {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const init = { method, headers, body: JSON.stringify(body) }
+    const answer = await fetch(`${world.baseUrls.auth}${path}`, init)
+    assert.equal(answer.status, 200, path)
+    const found: Readonly<Record<string, unknown>> = await answer.json()
+    return found
+  }
+
   const inFolder = (...args: string[]) => runUsers([...args, '--data', world.folder])
 
   test('find lists the newest users, and those that match', async () => {
@@ -76,8 +85,10 @@ describe('portcullis users', { timeout: 600_000 }, () => {
     const { stdout, stderr } = await inFolder('find', '--limit', '2', '--json')
     assert.equal(stdout.trim().split('\n').length, 2)
     assert.equal(stderr, 'There are more users. To list up to 1000, pass --limit.\n')
-    const exact = await inFolder('find', '--limit', '3')
-    assert.equal(exact.stderr, '')
+    for (const limit of ['3', '1000']) {
+      const exact = await inFolder('find', '--limit', limit)
+      assert.deepEqual([exact.code, exact.stderr], [0, ''])
+    }
   })
 
   test('show prints a user by address or id, and no control characters', async () => {
@@ -112,6 +123,70 @@ describe('portcullis users', { timeout: 600_000 }, () => {
     const lifted = await inFolder('unban', ids.get('grace') ?? '')
     assert.match(lifted.stdout, /^grace@users\.example \(\S+\) is no longer banned\n$/)
     assert.doesNotMatch((await inFolder('find', 'grace')).stdout, / banned /)
+  })
+
+  test('delete asks on a terminal, and refuses without one', async (t) => {
+    const { id } = await callAuth('/admin/users', { email: 'joan@users.example' })
+    const words = ['users', 'delete', 'joan@users.example', '--data', world.folder]
+    const piped = await runPortcullis(words, { env: noServer })
+    assert.deepEqual([piped.code, piped.stdout], [1, ''])
+    assert.match(piped.stderr, /^Nothing was changed: .* no terminal.* pass --yes\.\n$/)
+    const main = join(import.meta.dirname, '../../src/main.ts')
+    const answer = async (text: string) => {
+      const env = { ...process.env, ...noServer }
+      const terminal = openTerminal(process.execPath, [main, ...words], env)
+      let output = ''
+      let hasAnswered = false
+      terminal.onOutput((printed) => {
+        output += printed
+        if (hasAnswered || !output.includes('[y/N]')) return
+        hasAnswered = true
+        terminal.write(text)
+      })
+      return { ...(await terminal.ended), output: () => output }
+    }
+    const refused = await runOrSkip(t, () => answer('\r'))
+    if (!refused) return
+    assert.equal(refused.code, 1)
+    assert.match(refused.output(), /Delete joan@users\.example \(\S+\) and all their data\? This/)
+    const interrupted = await answer('\x03')
+    assert.equal(interrupted.code, 1)
+    assert.match((await inFolder('find', 'joan')).stdout, /joan@users\.example/)
+    const agreed = await answer('y\r')
+    assert.equal(agreed.code, 0, agreed.output())
+    assert.match((await inFolder('show', `${id}`)).stderr, /^There is no user/)
+  })
+
+  test('delete --soft keeps the id', async () => {
+    const { id } = await callAuth('/admin/users', { email: 'mary@users.example' })
+    const deleted = await inFolder('delete', `${id}`, '--soft', '--yes', '--json')
+    assert.equal(JSON.parse(deleted.stdout).email, 'mary@users.example')
+    const left = JSON.parse((await inFolder('show', `${id}`, '--json')).stdout)
+    assert.ok(left.deleted_at)
+    assert.doesNotMatch(JSON.stringify(left), /mary@/)
+    await inFolder('delete', `${id}`, '--yes')
+  })
+
+  test('reset-factors removes every second factor, and none is not an error', async () => {
+    const password = 'correct horse battery staple'
+    const email = 'ada@users.example'
+    await callAuth(`/admin/users/${ids.get('ada')}`, { password }, key, 'PUT')
+    const { access_token: token } = await callAuth('/token?grant_type=password', {
+      email,
+      password,
+    })
+    for (const name of ['Phone', 'Tablet']) {
+      await callAuth('/factors', { factor_type: 'totp', friendly_name: name }, `${token}`)
+    }
+    const { code, stdout } = await inFolder('reset-factors', email, '--yes')
+    assert.equal(code, 0)
+    assert.match(
+      stdout,
+      /^ada@users\.example \(\S+\) no longer has second factors: removed totp \(unv/,
+    )
+    const again = await inFolder('reset-factors', email, '--json')
+    assert.deepEqual(JSON.parse(again.stdout), { id: ids.get('ada'), removed: [] })
+    assert.match((await inFolder('reset-factors', email)).stdout, / has no second factors\n$/)
   })
 
   test('another server is used with its URL and a service key', async () => {
@@ -171,15 +246,17 @@ describe('portcullis users', { timeout: 600_000 }, () => {
 })
 
 for (const [args, reason] of [
-  [[], /^The verb is missing\. Verbs: find, show, ban, unban, export, import\.\n/],
+  [
+    [],
+    /^The verb is missing\. Verbs: find, show, ban, unban, delete, reset-factors, export, import\.\n/,
+  ],
   [['fnd'], /^Unknown verb "fnd"\..* Did you mean find\?\n/],
   [['show'], /^Wrong number of arguments\. Usage: show USER/],
-  [
-    ['ban', 'ada'],
-    /^Wrong number of arguments\. Usage: ban USER DURATION\|forever/,
-  ],
+  [['ban', 'ada'], /^Wrong number of arguments\. Usage: ban USER DURATION\|forever/],
   [['ban', 'ada', 'soon'], /^DURATION must be a duration such as 24h, or forever, not "soon"\.\n/],
   [['find', '--limit', '0'], /^--limit must be a whole number from 1 to 1000, not "0"\.\n/],
+  [['delete'], /^Wrong number of arguments\. Usage: delete USER/],
+  [['ban', 'ada', '1h', '--yes'], /^ban has no option --yes\.\n/],
   [['export', 'a', '--auth-url', 'http://x'], /^export has no option --auth-url\.\n/],
   [['find', '--auth-key', 'k'], /^Unknown option --auth-key\.\n/],
 ] as const) {

@@ -34,7 +34,7 @@ const registries: Readonly<Record<string, Program['commands']>> = {
 
 /** The commands that have their own help page. */
 const documented: Readonly<Record<string, readonly string[]>> = {
-  portcullis: ['up', 'users', 'token', 'console', 'events', 'limits', 'completion'],
+  portcullis: ['up', 'users', 'mail', 'token', 'console', 'events', 'limits', 'completion'],
   auth: Object.keys(programs['auth']?.commands ?? {}),
   ratelimit: Object.keys(programs['ratelimit']?.commands ?? {}),
   'graphql-over-http': ['audit'],

@@ -3,10 +3,11 @@ import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/ar
 import { findVerb, toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
+import { AdminFailure, urlVariable } from '../admin-client.ts'
 import { dataMeaning } from '../find-data-folder.ts'
 import { keyVariable } from '../server-arguments.ts'
-import { UsersFailure, urlVariable } from './admin-client.ts'
-import { type UsersInput, type UsersOption, type UsersVerb, usersVerbs } from './verbs.ts'
+import type { UsersInput, UsersOption, UsersVerb } from './verb.ts'
+import { usersVerbs } from './verbs.ts'
 
 const commonOptions = {
   data: {
@@ -22,6 +23,11 @@ const ownOptions = {
   limit: { value: 'N', meaning: 'with find: number of users to list, up to 1000; default: 50' },
   csv: { meaning: 'with import: the file is a CSV file whose first line names the fields' },
   'dry-run': { meaning: 'with import: check the file and report the result, but write nothing' },
+  soft: { meaning: 'with delete: delete the personal data, but keep the id' },
+  yes: {
+    meaning:
+      'with delete and reset-factors: do not ask for confirmation; needed without a terminal',
+  },
 } as const satisfies OptionTable
 
 const options: OptionTable = { ...commonOptions, ...ownOptions }
@@ -45,7 +51,7 @@ Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
 `
 
 export const users: CompletableCommand = {
-  summary: 'find, show, ban, export and import users',
+  summary: 'find, show, ban, delete, export and import users',
   usage,
   completion: {
     options: toCommandOptions(commonOptions),
@@ -63,7 +69,7 @@ export const users: CompletableCommand = {
       await parsed.verb.run({ ...parsed, io })
       return 0
     } catch (error) {
-      if (!(error instanceof UsersFailure)) throw error
+      if (!(error instanceof AdminFailure)) throw error
       io.stderr.write(`${error.message}\n`)
       return 1
     }
@@ -112,6 +118,8 @@ function parse(args: readonly string[]) {
       limit: { type: 'string' },
       csv: { type: 'boolean' },
       'dry-run': { type: 'boolean' },
+      soft: { type: 'boolean' },
+      yes: { type: 'boolean' },
     },
     allowPositionals: true,
   })

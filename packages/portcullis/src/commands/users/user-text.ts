@@ -16,7 +16,13 @@ export interface UserRecord {
   readonly is_anonymous?: boolean
   readonly app_metadata?: { readonly providers?: readonly string[] }
   readonly user_metadata?: Readonly<Record<string, unknown>>
-  readonly factors?: readonly { readonly factor_type?: string; readonly status?: string }[]
+  readonly factors?: readonly FactorRecord[]
+}
+
+export interface FactorRecord {
+  readonly id: string
+  readonly factor_type?: string
+  readonly status?: string
 }
 
 export interface SessionRecord {

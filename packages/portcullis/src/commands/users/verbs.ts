@@ -1,13 +1,11 @@
 import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
-import type { CommandIo } from '@portcullis/service-kit/cli/command'
-import type { VerbWithOperands } from '@portcullis/service-kit/cli/verbs'
 import { parseDuration } from '@portcullis/service-kit/settings/duration'
-import type { ValueKind } from '../../completion/command-tree.ts'
 import { UpRefusal } from '../../up/errors.ts'
 import { authFile } from '../../up/parts/auth.ts'
+import { AdminFailure } from '../admin-client.ts'
 import { findDataFolder } from '../find-data-folder.ts'
 import { handOver } from '../hand-over.ts'
-import { type AdminClient, createAdminClient, UsersFailure } from './admin-client.ts'
+import { deleteVerb, resetFactors } from './removal-verbs.ts'
 import {
   createPaint,
   type SessionRecord,
@@ -16,81 +14,14 @@ import {
   toTable,
   type UserRecord,
 } from './user-text.ts'
-
-export type UsersOption = 'limit' | 'auth-url' | 'data' | 'json' | 'dry-run' | 'csv'
-
-export interface UsersInput {
-  readonly positionals: readonly string[]
-  readonly values: Readonly<Partial<Record<UsersOption, string | boolean>>>
-  readonly io: CommandIo
-}
-
-/** A verb of `portcullis users`. */
-export interface UsersVerb extends VerbWithOperands {
-  /** The options of this verb, in addition to `--data` and `--json`. */
-  readonly options: readonly UsersOption[]
-  readonly operands: ValueKind
-  /** Returns the reason if the values of the arguments are invalid. */
-  findFault?(input: Pick<UsersInput, 'positionals' | 'values'>): string | undefined
-  /** @throws {UsersFailure} */
-  run(input: UsersInput): Promise<void>
-}
-
-function createClient({ values, io }: UsersInput): AdminClient {
-  const { 'auth-url': authUrl, data } = values
-  return createAdminClient({ authUrl: toText(authUrl), data: toText(data), env: io.env })
-}
-
-function toText(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
-
-const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
-
-interface UserSlice {
-  readonly users: readonly UserRecord[]
-  readonly pagination?: { readonly next_cursor?: string }
-}
-
-const mostListed = 1_000
-
-/** One request searches a bounded number of users, so there may be several slices, and empty ones. */
-async function* listSlices(
-  client: AdminClient,
-  filter: string,
-  limit: number,
-): AsyncGenerator<readonly UserRecord[], void> {
-  let cursor: string | undefined = ''
-  while (cursor !== undefined) {
-    const query = { limit: `${limit}`, ...(filter && { filter }), ...(cursor && { cursor }) }
-    const slice = (await client.get('/admin/users', query)) as UserSlice | undefined
-    if (!Array.isArray(slice?.users)) {
-      throw new UsersFailure(
-        'The server has no endpoint /admin/users. Check that it is an auth server.',
-      )
-    }
-    yield slice.users
-    cursor = slice.pagination?.next_cursor
-  }
-}
-
-/** Finds a user by id, email address or phone number. @throws {UsersFailure} */
-async function getUser(client: AdminClient, name: string): Promise<UserRecord> {
-  if (uuid.test(name)) {
-    const user = await client.get(`/admin/users/${name.toLowerCase()}`)
-    if (user !== undefined) return user as UserRecord
-  } else {
-    const wanted = name.toLowerCase()
-    const phone = name.replace(/^\+/, '')
-    for await (const users of listSlices(client, name.replace(/^\+/, ''), 100)) {
-      const found = users.find((user) => user.email === wanted || user.phone === phone)
-      if (found !== undefined) return found
-    }
-  }
-  throw new UsersFailure(
-    `There is no user ${name}. To search for parts of an address or a name: portcullis users find TEXT`,
-  )
-}
+import {
+  createClient,
+  getUser,
+  listSlices,
+  mostListed,
+  type UsersInput,
+  type UsersVerb,
+} from './verb.ts'
 
 const find: UsersVerb = {
   synopsis: '[TEXT] [--limit N] [--auth-url URL]',
@@ -108,9 +39,11 @@ const find: UsersVerb = {
     const { positionals, values, io } = input
     const [filter = ''] = positionals
     const limit = Number(values.limit ?? 50)
+    // One more than the limit shows that there are more users.
+    const size = Math.min(limit + 1, mostListed)
     const found: UserRecord[] = []
     let isComplete = true
-    for await (const users of listSlices(createClient(input), filter, limit + 1)) {
+    for await (const users of listSlices(createClient(input), filter, size)) {
       found.push(...users)
       isComplete = found.length <= limit
       if (!isComplete) break
@@ -182,7 +115,7 @@ async function setBan(input: UsersInput, duration: string): Promise<void> {
   const user = await getUser(client, positionals[0] ?? '')
   const changed = await client.put(`/admin/users/${user.id}`, { ban_duration: duration })
   // The user was deleted in the meantime.
-  if (changed === undefined) throw new UsersFailure(`There is no user ${user.id}.`)
+  if (changed === undefined) throw new AdminFailure(`There is no user ${user.id}.`)
   const { banned_until: until } = changed as UserRecord
   const result =
     duration === 'none' ? 'is no longer banned' : `is banned until ${until ?? 'further notice'}`
@@ -215,7 +148,7 @@ const importVerb: UsersVerb = {
     ]),
 }
 
-/** @throws {UsersFailure} if `portcullis up` does not use the given folder. */
+/** @throws {AdminFailure} if `portcullis up` does not use the given folder. */
 function toAuthOptions({ data, json }: UsersInput['values']): readonly string[] {
   if (typeof data === 'string') requireFolder(data)
   return [
@@ -228,7 +161,7 @@ function requireFolder(path: string): void {
   try {
     findDataFolder(path)
   } catch (error) {
-    throw error instanceof UpRefusal ? new UsersFailure(error.message) : error
+    throw error instanceof UpRefusal ? new AdminFailure(error.message) : error
   }
 }
 
@@ -244,6 +177,8 @@ export const usersVerbs: Readonly<Record<string, UsersVerb>> = {
   show,
   ban,
   unban,
+  delete: deleteVerb,
+  'reset-factors': resetFactors,
   export: exportVerb,
   import: importVerb,
 }

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { ConsoleError } from '../errors.ts'
+import { unitByName } from './change-limit.ts'
 import { type DraftReview, reviewDraft } from './draft-review.ts'
 import { type PolicyTestRun, runDraftTests, type TestFileReport } from './policy-tests.ts'
 import { readDirectory } from './rule-book.ts'
@@ -15,10 +17,12 @@ import {
   type TextFinding,
   writeRuleFile,
 } from './rule-files.ts'
+import { type LimitChange, saveLimit } from './save-limit.ts'
 import type { DebugTarget } from './statistics.ts'
 
 export type {
   DraftReview,
+  LimitChange,
   ListedFile,
   LoadReport,
   OpenedFile,
@@ -44,10 +48,28 @@ const saveBody = {
   required: ['text', 'version'],
   properties: { text, version: { type: ['string', 'null'] } },
 }
+const limitBody = {
+  type: 'object',
+  required: ['rule', 'requestsPerUnit', 'unit', 'isDryRun'],
+  properties: {
+    rule: { type: 'string' },
+    requestsPerUnit: { type: 'integer', minimum: 0, maximum: 0xffff_ffff },
+    unit: { type: 'string' },
+    isDryRun: { type: 'boolean' },
+  },
+}
 const deleteQuery = {
   type: 'object',
   required: ['version'],
   properties: { version: { type: 'string' } },
+}
+
+/** Changes the limit of a rule, or only shows the effect. */
+export interface LimitRequest {
+  readonly rule: string
+  readonly requestsPerUnit: number
+  readonly unit: string
+  readonly isDryRun: boolean
 }
 
 interface FileParams {
@@ -108,6 +130,18 @@ export function addFileRoutes(
         )
         return { ...result, findings, load } satisfies SavedFile
       })
+    },
+  )
+
+  server.post<{ Body: LimitRequest }>(
+    '/api/limits/limit',
+    { schema: { body: limitBody } },
+    async ({ body }): Promise<LimitChange> => {
+      const { rule, requestsPerUnit, isDryRun } = body
+      const unit = unitByName(body.unit)
+      if (unit === undefined) throw new ConsoleError(400, 'bad_unit', 'The unit does not exist.')
+      const change = { rule, limit: { requestsPerUnit, unit }, isDryRun }
+      return oneAtATime(() => saveLimit({ directory, service }, change))
     },
   )
 

@@ -14,6 +14,8 @@ import type { AddRoutes } from '../settings.ts'
 export type {
   CheckedFile,
   DraftReview,
+  LimitChange,
+  LimitRequest,
   ListedFile,
   LoadReport,
   PolicyTestRun,

@@ -43,6 +43,27 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     assert.equal(new Set(ids).size, ids.length)
   })
 
+  await run('a phone number has its plus sign', async () => {
+    const phone = `1555${Math.random().toString().slice(2, 9)}`
+    await fetch(`${world.baseUrls.auth}/token?grant_type=password`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ phone: `+${phone}`, password }),
+    })
+    await rows.getByText(`+${phone}`).waitFor()
+  })
+
+  await run('two filters share a row on a phone', async () => {
+    const size = page.viewportSize()
+    await page.setViewportSize({ width: 390, height: 844 })
+    const boxes = await Promise.all(
+      ['IP address', 'Event'].map((name) => page.getByLabel(name, { exact: true }).boundingBox()),
+    )
+    await page.setViewportSize(size ?? { width: 1280, height: 720 })
+    const [one, other] = boxes
+    assert.ok(one && other && other.y < one.y + one.height && other.x >= one.x + one.width)
+  })
+
   await run('the list can be paused, and continues without a gap', async () => {
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByText('Paused').waitFor()
@@ -192,6 +213,7 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     await page.route('**/api/events/stream*', (route) => route.abort())
     await page.getByRole('button', { name: 'Pause' }).click()
     await page.getByRole('button', { name: 'Resume' }).click()
+    await page.getByText('Connecting…', { exact: true }).waitFor()
     assert.equal((await signIn(world, email)).status, 200)
     await page.unroute('**/api/events/stream*')
     await rows.nth(before).waitFor()

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
+import { openConsole } from '../../../src/console/console.ts'
 import { editorOf, fillEditor, readEditor } from '../../support/editor.ts'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
+import { createBaseUrls } from '../../support/world.ts'
 import { findFaultsOfState } from './accessibility.ts'
 import type { RunSuite } from './suite.ts'
 
@@ -110,11 +112,11 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       const counter = page.getByRole('complementary', { name: 'Counter' })
       await counter.getByText('301 of 2').waitFor()
       await counter.getByText('Limit reached').waitFor()
+      assert.match(
+        await counter.getByText(/:00:00 to /).innerText(),
+        /^\d+ \w+ \d{4}, [\d:]+ to \d+ \w+ \d{4}, [\d:]+$/,
+      )
       await counter.getByRole('button', { name: 'Reset counter' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
-      await counter.getByText('301 of 2').waitFor()
-      await counter.getByRole('button', { name: 'Reset counter' }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Reset', exact: true }).click()
       await page.getByText('The counter was reset.').waitFor()
       await counter.getByText('0 of 2').waitFor()
       await counter.getByText('2 left').waitFor()
@@ -134,6 +136,79 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     }
     await dialog.getByRole('button', { name: 'Close' }).click()
     await dialog.waitFor({ state: 'detached' })
+  })
+
+  await t.test('a limit is changed in its row, and the effect is shown before', async () => {
+    const decide = async (tenant: string) => {
+      const entries = [
+        { key: 'tenant', value: tenant },
+        { key: 'operation', value: 'export' },
+      ]
+      const body = { domain: 'limits-page', descriptors: [{ entries }], hitsAddend: 9 }
+      const answer = await fetch(`${world.baseUrls.ratelimit}/json`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+      })
+      const { overallCode }: { overallCode?: string } = await answer.json()
+      return overallCode
+    }
+    assert.equal(await decide('acme'), 'OK')
+    await switchTo(page, '/limits')
+    await domainRows(page)
+      .getByRole('button', { name: 'Change the limit of operation = export' })
+      .click()
+    const dialog = page.getByRole('dialog', { name: /^Change the limit of tenant › operation/ })
+    await dialog.getByText('No request would be decided differently.').waitFor()
+    await dialog.getByLabel('Requests', { exact: true }).fill('5')
+    await dialog.getByText('1 request would be decided differently.').waitFor()
+    assert.deepEqual(await findFaultsOfState(page), [])
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('The limit is now 5 per day.').waitFor()
+    await domainRows(page).getByText('5 per day').waitFor()
+    assert.equal(
+      readFileSync(path, 'utf8'),
+      rules.replace('requests_per_unit: 20', 'requests_per_unit: 5'),
+    )
+    assert.equal(await decide('globex'), 'OVER_LIMIT')
+  })
+
+  await t.test('the buttons of a high dialog stay visible', async () => {
+    const size = page.viewportSize()
+    await page.setViewportSize({ width: 1280, height: 420 })
+    await domainRows(page)
+      .getByRole('button', { name: 'Change the limit of operation = export' })
+      .click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Requests', { exact: true }).fill('1')
+    await dialog.getByRole('table').waitFor()
+    const [content, shown] = await dialog.evaluate((each) => [each.scrollHeight, each.clientHeight])
+    assert.ok(Number(content) > Number(shown), 'the dialog scrolls')
+    const cancel = dialog.getByRole('button', { name: 'Cancel' })
+    const isReachable = await cancel.evaluate((each) => {
+      const { left, top, width, height } = each.getBoundingClientRect()
+      return each.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+    })
+    assert.equal(isReachable, true)
+    await cancel.click()
+    await page.setViewportSize(size ?? { width: 1280, height: 720 })
+  })
+
+  await t.test('a lost connection is shown', async () => {
+    const ratelimit = { debugUrl: createBaseUrls(world.folder)('debug') }
+    const settings = {
+      host: '127.0.0.1',
+      version: '1.2.3',
+      port: 0,
+      token: 'limits-page',
+      ratelimit,
+    }
+    const other = await openConsole(settings)
+    await using watcher = await openVisitor(browser, other.entryUrl.replace('/?', '/limits?'))
+    await watcher.page.getByText('Live', { exact: true }).waitFor()
+    await other[Symbol.asyncDispose]()
+    await watcher.page.getByText('Reconnecting…', { exact: true }).waitFor()
+    const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)/
+    for (const error of watcher.browserErrors.splice(0)) assert.match(error, isWanted)
   })
 
   await t.test('a request that matches no rule shows near misses', async () => {
@@ -314,6 +389,13 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       [each, each.lastElementChild].map((part) => part?.getBoundingClientRect().right ?? 0),
     )
     assert.ok(Number(last) <= Number(row), 'the last number is inside its card')
+    await user.getByRole('button', { name: 'Change the limit of user' }).click()
+    const changes = page.getByRole('dialog').locator('.limits-changes')
+    await page.getByRole('dialog').getByLabel('Requests', { exact: true }).fill('1')
+    await changes.waitFor()
+    const hidden = await changes.evaluate((each) => each.scrollWidth - each.clientWidth)
+    assert.equal(hidden, 0, 'the changes fit into the dialog')
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
     await switchTo(page, '/limits?view=keys')
     await page.getByRole('tab', { name: 'All hits' }).click()
     await page.getByRole('button', { name: 'limits-page user=ada' }).click()

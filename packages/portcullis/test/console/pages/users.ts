@@ -126,12 +126,13 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
 
   await run('second factors are listed and can be removed', async () => {
     const { access_token: token } = await (await signIn(world, email)).json()
-    const enrolled = await fetch(`${world.baseUrls.auth}/factors`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
-      body: JSON.stringify({ factor_type: 'totp', friendly_name: 'My phone' }),
-    })
-    assert.equal(enrolled.status, 200)
+    const enroll = () =>
+      fetch(`${world.baseUrls.auth}/factors`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ factor_type: 'totp', friendly_name: 'My phone' }),
+      })
+    assert.equal((await enroll()).status, 200)
     await openUser(page, email)
     await page.getByRole('tab', { name: 'Sign-in' }).click()
     const factors = page.getByRole('region', { name: 'Second factors' })
@@ -139,6 +140,18 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await factors.getByRole('button', { name: 'Remove My phone' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
     await factors.getByText('No second factors').waitFor()
+    const reset = page.getByRole('button', { name: 'Reset factors…' })
+    await reset.waitFor({ state: 'detached' })
+
+    assert.equal((await enroll()).status, 200)
+    await openUser(page, email)
+    await page.getByRole('tab', { name: 'Sign-in' }).click()
+    await reset.click()
+    await page.getByRole('dialog').getByRole('listitem').filter({ hasText: 'My phone' }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click()
+    await page.getByText('1 second factor removed.').waitFor()
+    await factors.getByText('No second factors').waitFor()
+    await reset.waitFor({ state: 'detached' })
   })
 
   await run('a banned user cannot sign in until the ban is lifted', async () => {

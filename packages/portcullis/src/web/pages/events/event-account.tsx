@@ -3,7 +3,7 @@ import type { Session, User } from '../../../console/routes/users-upstream.ts'
 import { ApiError, callApi, toMessage } from '../../api.ts'
 import { formatBanEnd } from '../../ban-end.ts'
 import { Badge } from '../../components/badge.tsx'
-import { formatTime } from '../../format.ts'
+import { formatPhone, formatTime } from '../../format.ts'
 import { useLoaded } from '../../use-loaded.ts'
 
 /** The account as it is now, which often explains why a sign-in failed. */
@@ -35,7 +35,7 @@ function Account({ user }: { readonly user: User }): JSX.Element {
     <dl class="event-facts">
       <div>
         <dt>Name</dt>
-        <dd>{[email, phone].filter(Boolean).join(', ') || 'anonymous'}</dd>
+        <dd>{[email, phone && formatPhone(phone)].filter(Boolean).join(', ') || 'anonymous'}</dd>
       </div>
       <div>
         <dt>Status</dt>

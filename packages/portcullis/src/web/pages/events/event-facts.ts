@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../../console/routes/events.ts'
+import { formatEventName } from '../../format.ts'
 
 const nilId = '00000000-0000-0000-0000-000000000000'
 
@@ -9,7 +10,7 @@ export function findUserId({ user: { id } }: AuditEvent): string | undefined {
 
 /** The user of an event in words. Administrators without an account have the name of their role. */
 export function toName({ user: { id, name } }: AuditEvent): string {
-  if (name !== '') return name
+  if (name !== '') return formatEventName(name)
   return id === '' ? 'No email or phone number' : id.slice(0, 8)
 }
 

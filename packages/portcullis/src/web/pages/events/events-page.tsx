@@ -2,6 +2,7 @@ import type { JSX } from 'preact'
 import { ApiError } from '../../api.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
+import { LiveBadge } from '../../components/live-badge.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Empty, Failure, Loading, Notice } from '../../components/states.tsx'
 import { formatNumber } from '../../format.ts'
@@ -84,20 +85,15 @@ interface LiveSwitchProps {
   readonly address: EventsAddress
 }
 
-const titles = {
-  live: 'Live',
-  connecting: 'Connecting',
-  paused: 'Paused',
-  off: 'Not live',
-} as const
-
 function LiveSwitch({ live, address }: LiveSwitchProps): JSX.Element {
   const { kind, setPaused } = live
   return (
     <>
-      <Badge tone={kind === 'live' ? 'ok' : undefined} hasDot>
-        {titles[kind]}
-      </Badge>
+      {kind === 'live' || kind === 'connecting' ? (
+        <LiveBadge isLive={kind === 'live'} />
+      ) : (
+        <Badge hasDot>{kind === 'paused' ? 'Paused' : 'Not live'}</Badge>
+      )}
       {kind === 'off' ? (
         <a class="button" href={address.toHref({ to: '', before: '' })}>
           Show newest events

@@ -17,13 +17,15 @@ export interface AuditFormProps {
   readonly ownUrl: string | undefined
   /** The URL of the API that exempts audits from its rate limits. */
   readonly uncountedUrl: string | undefined
+  /** Whether it is not yet known which URL is exempt. */
+  readonly isLoading: boolean
   readonly isRunning: boolean
   readonly onStart: (settings: AuditSettings) => Promise<void>
   readonly onStop: () => Promise<void>
 }
 
 export function AuditForm(props: AuditFormProps): JSX.Element {
-  const { ownUrl, uncountedUrl, isRunning, onStart, onStop } = props
+  const { ownUrl, uncountedUrl, isLoading, isRunning, onStart, onStop } = props
   const [url, setUrl] = useState(ownUrl ?? '')
   const [error, setError] = useState<unknown>()
   const [isStarting, setStarting] = useState(false)
@@ -51,7 +53,7 @@ export function AuditForm(props: AuditFormProps): JSX.Element {
     <Card>
       <form class="stack" onSubmit={submit}>
         <div class="audit-order">
-          <Field label="Server URL" hint={toHint(url, uncountedUrl)}>
+          <Field label="Server URL" hint={isLoading ? '\u00a0' : toHint(url, uncountedUrl)}>
             <input
               class="input mono"
               type="url"

@@ -46,6 +46,7 @@ function Audits({ ownUrl }: { readonly ownUrl: string | undefined }): JSX.Elemen
       <AuditForm
         ownUrl={ownUrl}
         uncountedUrl={control.uncountedUrl}
+        isLoading={control.isLoading}
         isRunning={control.run?.state === 'running'}
         onStart={control.start}
         onStop={control.stop}

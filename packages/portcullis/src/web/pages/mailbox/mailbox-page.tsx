@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { MailboxListing } from '../../../console/routes/mailbox.ts'
 import { useActions } from '../../actions.ts'
 import { callApi } from '../../api.ts'
-import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { FormDialog } from '../../components/dialog.tsx'
+import { LiveBadge } from '../../components/live-badge.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { Empty, Failure, Loading } from '../../components/states.tsx'
@@ -45,11 +45,7 @@ function RunningMailbox(): JSX.Element {
   return (
     <>
       <PageHeader title="Mailbox" summary={summary}>
-        {state && (
-          <Badge tone={isConnected ? 'ok' : 'warn'} hasDot>
-            {isConnected ? 'Live' : 'Connecting…'}
-          </Badge>
-        )}
+        {state && <LiveBadge isLive={isConnected} />}
         {total > 0 && (
           <Button icon="trash" onClick={clear}>
             Clear mailbox

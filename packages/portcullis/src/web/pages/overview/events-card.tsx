@@ -4,7 +4,7 @@ import { toSentence } from '../../audit-sentences.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Card } from '../../components/card.tsx'
 import { Empty, Loading } from '../../components/states.tsx'
-import { formatAge, formatTime } from '../../format.ts'
+import { formatAge, formatEventName, formatTime } from '../../format.ts'
 import type { ActivityCardProps } from './sign-ins-card.tsx'
 
 /** The latest entries of the audit log. */
@@ -49,11 +49,11 @@ function EventLine({ event }: { readonly event: AuditEvent }): JSX.Element {
     <li>
       {user.id === '' ? (
         <span class="event-user" title="No account with this name exists">
-          {user.name || 'no email or phone number'} <Badge>No account</Badge>
+          {formatEventName(user.name) || 'no email or phone number'} <Badge>No account</Badge>
         </span>
       ) : (
         <a class="event-user" href={`/users?id=${encodeURIComponent(user.id)}`}>
-          {user.name || user.id.slice(0, 8)}
+          {formatEventName(user.name) || user.id.slice(0, 8)}
         </a>
       )}
       <span class="event-what">{toSentence(entry, user.id)}</span>

@@ -3,19 +3,14 @@ import type { User } from '../../../console/routes/users-upstream.ts'
 import { formatBanEnd } from '../../ban-end.ts'
 import type { Tone } from '../../components/badge.tsx'
 import { Badge } from '../../components/badge.tsx'
-import { formatTime } from '../../format.ts'
+import { formatPhone, formatTime } from '../../format.ts'
 
 /** Returns the name of a user for lists and headings. */
 export function toUserName(user: User): string {
   if (user.email !== '') return user.email
-  if (user.phone !== '') return toPhoneNumber(user.phone)
+  if (user.phone !== '') return formatPhone(user.phone)
   if (user.deleted_at !== undefined) return 'Deleted user'
   return user.is_anonymous ? 'Anonymous' : 'No email or phone'
-}
-
-/** The auth server stores phone numbers without the plus sign. */
-export function toPhoneNumber(phone: string): string {
-  return phone.startsWith('+') ? phone : `+${phone}`
 }
 
 /** Returns the full name from the metadata, if there is one. */

@@ -1,14 +1,13 @@
 import type { JSX } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { CounterState, CounterTarget } from '../../../../console/routes/limits-keys.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
-import { FormDialog } from '../../../components/dialog.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
-import { formatNumber, formatTime } from '../../../format.ts'
+import { formatNumber, formatPeriod } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { KeyLabel, toEntriesText } from '../top/key-label.tsx'
 
@@ -43,7 +42,6 @@ function toBody({ domain, entries }: CounterTarget): CounterTarget {
 }
 
 function Counter({ target }: { readonly target: CounterTarget }): JSX.Element {
-  const [isResetting, setResetting] = useState(false)
   const counter = useLoaded(
     (signal) =>
       callApi<CounterState>('/api/limits/counter', {
@@ -54,6 +52,13 @@ function Counter({ target }: { readonly target: CounterTarget }): JSX.Element {
     [],
   )
   const { reload } = counter
+  // Without a confirmation: the key only gets its limit again, as it does at the end of each window.
+  const reset = async () => {
+    const body = toBody(target)
+    await callApi<CounterState>('/api/limits/counter/reset', { method: 'POST', body })
+    showSuccess('The counter was reset.')
+    await reload()
+  }
   if (counter.state === 'loading') return <Loading>Reading the counter…</Loading>
   if (counter.state === 'failed') return <Failure error={counter.error} onRetry={reload} />
   return (
@@ -63,13 +68,10 @@ function Counter({ target }: { readonly target: CounterTarget }): JSX.Element {
         <Button size="small" icon="refresh" onClick={reload}>
           Refresh
         </Button>
-        <Button size="small" kind="danger" onClick={() => setResetting(true)}>
+        <Button size="small" kind="danger" onClick={reset}>
           Reset counter
         </Button>
       </div>
-      {isResetting && (
-        <ResetDialog target={target} onDone={reload} onClose={() => setResetting(false)} />
-      )}
     </div>
   )
 }
@@ -105,9 +107,7 @@ function CounterFacts({ state }: { readonly state: CounterState }): JSX.Element 
       </div>
       <div>
         <dt>Window</dt>
-        <dd>
-          {formatTime(windowStart * 1000)} to {formatTime(windowEnd)}
-        </dd>
+        <dd>{formatPeriod(windowStart * 1000, windowEnd)}</dd>
       </div>
       <div>
         <dt>Resets in</dt>
@@ -139,33 +139,4 @@ function toDuration(seconds: number): string {
     .slice(first, first + 2)
     .map(([count, unit]) => `${count} ${unit}`)
     .join(' ')
-}
-
-interface ResetDialogProps {
-  readonly target: CounterTarget
-  readonly onDone: () => void
-  readonly onClose: () => void
-}
-
-function ResetDialog({ target, onDone, onClose }: ResetDialogProps): JSX.Element {
-  const reset = async () => {
-    const body = toBody(target)
-    await callApi<CounterState>('/api/limits/counter/reset', { method: 'POST', body })
-    showSuccess('The counter was reset.')
-    onDone()
-  }
-  return (
-    <FormDialog
-      title="Reset this counter?"
-      action="Reset"
-      kind="danger"
-      onSubmit={reset}
-      onClose={onClose}
-    >
-      <p>
-        <KeyLabel {...target} />
-      </p>
-      <p>The counter is set to 0, so the key has its full limit again.</p>
-    </FormDialog>
-  )
 }

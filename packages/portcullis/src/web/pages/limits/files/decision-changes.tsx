@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { DraftReview } from '../../../../console/routes/limits.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Notice } from '../../../components/states.tsx'
-import { formatCountOf } from '../../../format.ts'
+import { formatClock, formatCountOf } from '../../../format.ts'
 
 type Comparison = NonNullable<DraftReview['comparison']>
 type Change = Comparison['changes'][number]
@@ -85,15 +85,11 @@ function toTitle({ changed }: Comparison): string {
 function toSummary(comparison: Comparison): string {
   const { requests, refusedBefore, refusedAfter, firstMs = 0, lastMs = 0 } = comparison
   return (
-    `Of the latest ${formatCountOf(requests, 'request')} (${toTime(firstMs)} to ${toTime(lastMs)}), the rules on disk refuse ` +
+    `Of the latest ${formatCountOf(requests, 'request')} (${formatClock(firstMs)} to ${formatClock(lastMs)}), the rules on disk refuse ` +
     `${formatCount(refusedBefore)} and this draft refuses ${formatCount(refusedAfter)}.`
   )
 }
 
 function formatCount(count: number): string {
   return count.toLocaleString('en-US')
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toLocaleTimeString()
 }

@@ -16,13 +16,14 @@ interface RuleTableProps {
   readonly canEdit: boolean
   readonly onPick: (row: RuleRow) => void
   readonly onHistory: (row: RuleRow) => void
+  readonly onChange: (row: RuleRow) => void
 }
 
 /** Limits the number of rows that the browser has to render. */
 const rowsPerPage = 250
 
 export function RuleTable(props: RuleTableProps): JSX.Element {
-  const { domains, counts, isSearching, canEdit, onPick, onHistory } = props
+  const { domains, counts, isSearching } = props
   const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
   const [mostRows, setMostRows] = useState(rowsPerPage)
   const toggle = (domain: string) => {
@@ -80,7 +81,7 @@ export function RuleTable(props: RuleTableProps): JSX.Element {
             {shownRows.map((row) => (
               <tr key={row.rule.path} class={row.rule.limit ? undefined : 'bare'}>
                 <th scope="row" style={{ '--depth': row.levels.length }}>
-                  <RuleName row={row} canEdit={canEdit} onPick={onPick} onHistory={onHistory} />
+                  <RuleName {...props} row={row} />
                 </th>
                 {row.rule.limit ? (
                   <CountCells counts={counts[row.rule.statisticsKey] ?? noLiveCounts} />
@@ -103,14 +104,12 @@ export function RuleTable(props: RuleTableProps): JSX.Element {
   )
 }
 
-interface RuleNameProps {
+interface RuleNameProps
+  extends Pick<RuleTableProps, 'canEdit' | 'onPick' | 'onHistory' | 'onChange'> {
   readonly row: RuleRow
-  readonly canEdit: boolean
-  readonly onPick: (row: RuleRow) => void
-  readonly onHistory: (row: RuleRow) => void
 }
 
-function RuleName({ row, canEdit, onPick, onHistory }: RuleNameProps): JSX.Element {
+function RuleName({ row, canEdit, onPick, onHistory, onChange }: RuleNameProps): JSX.Element {
   const { rule } = row
   const { place } = rule
   const label = toRuleLabel(rule)
@@ -131,6 +130,16 @@ function RuleName({ row, canEdit, onPick, onHistory }: RuleNameProps): JSX.Eleme
             {text}
           </Badge>
         ))}
+        {canEdit && rule.limit !== undefined && !rule.limit.unlimited && (
+          <button
+            type="button"
+            class="limits-place limits-history"
+            aria-label={`Change the limit of ${label}`}
+            onClick={() => onChange(row)}
+          >
+            Change
+          </button>
+        )}
         {rule.limit !== undefined && (
           <button
             type="button"

@@ -1,14 +1,15 @@
-import type { JSX } from 'preact'
+import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { CounterFailure, CounterUpdate, RuleBook } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
-import { Badge } from '../../../components/badge.tsx'
 import { Card } from '../../../components/card.tsx'
+import { LiveBadge } from '../../../components/live-badge.tsx'
 import { Empty, Failure, Loading, Notice } from '../../../components/states.tsx'
 import { useSearchShortcut } from '../../../shortcuts.ts'
 import { useEventStream } from '../../../use-event-stream.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { DecisionPanel } from '../decision/decision-panel.tsx'
+import { LimitDialog } from './limit-dialog.tsx'
 import { RuleHistory } from './rule-history.tsx'
 import { type RuleRow, toDomainRows } from './rule-rows.ts'
 import { RuleTable } from './rule-table.tsx'
@@ -48,6 +49,7 @@ interface RuleCardProps {
 function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
   const [search, setSearch] = useState('')
   const [historyOf, setHistoryOf] = useState<RuleRow>()
+  const [changing, setChanging] = useState<RuleRow>()
   const field = useSearchShortcut('Search rules')
   // Counters change every second, rules rarely.
   const rows = useMemo(() => toDomainRows(book, search), [book, search])
@@ -68,9 +70,7 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
             value={search}
             onInput={(event) => setSearch(event.currentTarget.value)}
           />
-          <Badge tone={live.isLive ? 'ok' : 'warn'} hasDot>
-            {live.isLive ? 'Live' : 'Connecting…'}
-          </Badge>
+          <LiveBadge isLive={live.isLive} />
         </>
       }
     >
@@ -97,16 +97,23 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
           canEdit={book.source === 'files'}
           onPick={onPick}
           onHistory={setHistoryOf}
+          onChange={setChanging}
         />
       )}
+      {changing && <LimitDialog row={changing} onClose={() => setChanging(undefined)} />}
       {historyOf && <RuleHistory row={historyOf} onClose={() => setHistoryOf(undefined)} />}
     </Card>
   )
 }
 
-function toAbsence({ source, notice }: RuleBook): string {
+function toAbsence({ source, notice }: RuleBook): ComponentChildren {
   if (source === 'files') {
-    return 'Without rules every request is allowed. Create a rule file under “Rule files”; it takes effect at once.'
+    return (
+      <>
+        Without rules every request is allowed. Create a file under{' '}
+        <a href="/limits?view=files">Rule files</a>; it takes effect at once.
+      </>
+    )
   }
   return notice === undefined
     ? 'The service has no rules, so it allows every request.'

@@ -6,8 +6,8 @@ import type {
   TopKeys,
   TopUpdate,
 } from '../../../../console/routes/limits-keys.ts'
-import { Badge } from '../../../components/badge.tsx'
 import { Card } from '../../../components/card.tsx'
+import { LiveBadge } from '../../../components/live-badge.tsx'
 import { Empty, Failure, Loading, Notice } from '../../../components/states.tsx'
 import { Tabs } from '../../../components/tabs.tsx'
 import { formatNumber } from '../../../format.ts'
@@ -29,14 +29,7 @@ export function TopView(): JSX.Element {
   const { update, failure, isLive } = useTopKeys()
   return (
     <div class="limits-rules">
-      <Card
-        title="Top keys"
-        actions={
-          <Badge tone={isLive ? 'ok' : 'warn'} hasDot>
-            {isLive ? 'Live' : 'Connecting…'}
-          </Badge>
-        }
-      >
+      <Card title="Top keys" actions={<LiveBadge isLive={isLive} />}>
         {update === undefined && failure !== undefined && <Failure error={new Error(failure)} />}
         {update === undefined && failure === undefined && <Loading>Loading keys…</Loading>}
         {update !== undefined && (

@@ -5,14 +5,14 @@ import { formatBanEnd, isPermanentBan, permanentBanYears } from '../../../ban-en
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
-import { formatTime } from '../../../format.ts'
+import { formatPhone, formatTime } from '../../../format.ts'
 import { changeUser } from '../change-user.ts'
-import { toPhoneNumber, toUserName } from '../user-facts.tsx'
+import { toUserName } from '../user-facts.tsx'
 import type { UserDialogProps } from './user-dialog.tsx'
 import { readText } from './user-dialog.tsx'
 
 export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
-  const phoneBefore = user.phone && toPhoneNumber(user.phone)
+  const phoneBefore = user.phone && formatPhone(user.phone)
   const save = async (form: FormData) => {
     const email = readText(form, 'email')
     const phone = readText(form, 'phone')

@@ -3,9 +3,9 @@ import type { User } from '../../../../console/routes/users-upstream.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Icon } from '../../../components/icons.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
-import { formatAge, formatTime } from '../../../format.ts'
+import { formatAge, formatPhone, formatTime } from '../../../format.ts'
 import type { Sort, SortColumn } from '../search.ts'
-import { toPhoneNumber, toProviders, UserBadges } from '../user-facts.tsx'
+import { toProviders, UserBadges } from '../user-facts.tsx'
 
 /** A column that can be hidden; the column with the name of the user is always shown. */
 export interface Column {
@@ -50,7 +50,7 @@ export const columns: readonly Column[] = [
     direction: 'asc',
     minRem: 8.5,
     isHiddenByDefault: true,
-    show: ({ phone }) => <span class="muted">{phone === '' ? '–' : toPhoneNumber(phone)}</span>,
+    show: ({ phone }) => <span class="muted">{phone === '' ? '–' : formatPhone(phone)}</span>,
   },
   {
     name: 'providers',

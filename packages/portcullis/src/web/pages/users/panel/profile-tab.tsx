@@ -4,9 +4,9 @@ import type { User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
 import { toActor } from '../../../audit-sentences.ts'
 import { formatBanEnd } from '../../../ban-end.ts'
-import { formatAge, formatTime } from '../../../format.ts'
+import { formatAge, formatPhone, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { isBanned, toPhoneNumber } from '../user-facts.tsx'
+import { isBanned } from '../user-facts.tsx'
 import { MetadataEditor } from './metadata-editor.tsx'
 import type { TabProps } from './tab.ts'
 
@@ -52,7 +52,7 @@ function toFacts(user: User): readonly Fact[] {
       : [{ name: 'New email', value: toReach(user.new_email, undefined) }]),
     {
       name: 'Phone',
-      value: toReach(user.phone && toPhoneNumber(user.phone), user.phone_confirmed_at),
+      value: toReach(user.phone && formatPhone(user.phone), user.phone_confirmed_at),
     },
     { name: 'Role', value: <span class="mono">{user.role || '–'}</span> },
     { name: 'Created', value: <Moment time={user.created_at} /> },

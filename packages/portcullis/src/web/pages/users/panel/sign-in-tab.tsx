@@ -7,9 +7,8 @@ import { Button } from '../../../components/button.tsx'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Failure, Loading } from '../../../components/states.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
-import { formatAge } from '../../../format.ts'
+import { formatAge, formatPhone } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
-import { toPhoneNumber } from '../user-facts.tsx'
 import type { TabProps } from './tab.ts'
 
 /** A second factor or passkey that is about to be removed. */
@@ -18,9 +17,11 @@ interface Removal {
   readonly consequence: string
   readonly path: string
   readonly done: string
+  /** Undefined for a passkey. */
+  readonly factorId?: string
 }
 
-export function SignInTab({ user }: TabProps): JSX.Element {
+export function SignInTab({ user, onChange }: TabProps): JSX.Element {
   const path = `/api/users/${user.id}`
   const loaded = useLoaded(
     async (signal) => {
@@ -30,7 +31,8 @@ export function SignInTab({ user }: TabProps): JSX.Element {
       ])
       return { factors, passkeys }
     },
-    [user.id],
+    // Another action may have removed the factors.
+    [user.id, user.factors],
   )
   const [removal, setRemoval] = useState<Removal>()
   if (loaded.state === 'loading') return <Loading />
@@ -70,7 +72,10 @@ export function SignInTab({ user }: TabProps): JSX.Element {
           onSubmit={async () => {
             await callApi(removal.path, { method: 'DELETE' })
             showSuccess(removal.done)
-            loaded.reload()
+            const { factorId } = removal
+            if (factorId === undefined) return loaded.reload()
+            const left = factors.filter(({ id }) => id !== factorId)
+            return onChange({ ...user, factors: left })
           }}
         >
           <p>{removal.consequence}</p>
@@ -85,6 +90,7 @@ function toFactorRemoval(path: string, factor: Factor): Removal {
     title: `Remove ${toFactorName(factor)}?`,
     consequence: 'Sessions verified with this second factor fall back to a single factor (aal1).',
     path: `${path}/factors/${factor.id}`,
+    factorId: factor.id,
     done: 'Second factor removed.',
   }
 }
@@ -158,7 +164,7 @@ function FactorItem({ factor, onRemove }: FactorItemProps): JSX.Element {
         <strong>{toFactorName(factor)}</strong>{' '}
         {status === 'unverified' && <Badge tone="warn">Unverified</Badge>}
         <div class="muted small">
-          {phone === '' ? kind : `${kind} ${toPhoneNumber(phone)}`}, added {formatAge(createdAt)}
+          {phone === '' ? kind : `${kind} ${formatPhone(phone)}`}, added {formatAge(createdAt)}
         </div>
       </div>
       <Button size="small" label={`Remove ${toFactorName(factor)}`} onClick={onRemove}>

@@ -7,6 +7,7 @@ import { changeUser, type UserChange } from '../change-user.ts'
 import { BanDialog, DeleteDialog, EditDialog, PasswordDialog } from '../dialogs/change-dialogs.tsx'
 import { ImpersonateDialog } from '../dialogs/impersonate-dialog.tsx'
 import { LinkDialog } from '../dialogs/link-dialog.tsx'
+import { ResetFactorsDialog } from '../dialogs/reset-factors-dialog.tsx'
 import { SendDialog } from '../dialogs/send-dialog.tsx'
 import type { UserDialogProps } from '../dialogs/user-dialog.tsx'
 import { isBanned } from '../user-facts.tsx'
@@ -17,6 +18,7 @@ const dialogs = {
   send: SendDialog,
   link: LinkDialog,
   impersonate: ImpersonateDialog,
+  factors: ResetFactorsDialog,
   ban: BanDialog,
   delete: DeleteDialog,
 } as const satisfies Readonly<Record<string, FunctionComponent<UserDialogProps>>>
@@ -60,6 +62,11 @@ export function UserActions(props: Omit<UserDialogProps, 'onClose'>): JSX.Elemen
               Impersonate…
             </Button>
           </>
+        )}
+        {(user.factors ?? []).length > 0 && (
+          <Button size="small" onClick={() => setOpened('factors')}>
+            Reset factors…
+          </Button>
         )}
         {isBanned(user) ? (
           <Button size="small" onClick={() => change({ ban_duration: 'none' }, 'Ban lifted.')}>

@@ -1,13 +1,13 @@
 import { toReason } from '@portcullis/service-kit/text/reason'
-import { toKeyHeaders } from '../../console/health/index.ts'
-import { UpRefusal } from '../../up/errors.ts'
-import { findRunningAuth } from '../../up/running-auth.ts'
-import { findDataFolder, folderAdvice } from '../find-data-folder.ts'
-import { checkHeaderText, keyVariable, parseBaseUrl } from '../server-arguments.ts'
+import { toKeyHeaders } from '../console/health/index.ts'
+import { UpRefusal } from '../up/errors.ts'
+import { findRunningAuth } from '../up/running-auth.ts'
+import { findDataFolder, folderAdvice } from './find-data-folder.ts'
+import { checkHeaderText, keyVariable, parseBaseUrl } from './server-arguments.ts'
 
 /** The command cannot continue; the message says what to do. */
-export class UsersFailure extends Error {
-  override readonly name = 'UsersFailure'
+export class AdminFailure extends Error {
+  override readonly name = 'AdminFailure'
 }
 
 export const urlVariable = 'PORTCULLIS_AUTH_URL'
@@ -20,25 +20,30 @@ export interface TargetOptions {
 
 /** The admin endpoints of an auth server. */
 export interface AdminClient {
-  /** Returns undefined if the server responds with 404. @throws {UsersFailure} */
+  /** Returns undefined if the server responds with 404. @throws {AdminFailure} */
   get(path: string, query?: Readonly<Record<string, string>>): Promise<unknown>
   put(path: string, body: unknown): Promise<unknown>
+  post(path: string, body: unknown): Promise<unknown>
+  delete(path: string, body?: unknown): Promise<unknown>
 }
 
-/** @throws {UsersFailure} if no server is known. */
+/** @throws {AdminFailure} if no server is known. */
 export function createAdminClient(options: TargetOptions): AdminClient {
   const target = findTarget(options)
+  const send = (method: string, path: string, body: unknown) =>
+    call(target, path, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
   return {
     get: (path, query = {}) => {
       const search = new URLSearchParams(query)
       return call(target, search.size > 0 ? `${path}?${search}` : path, { method: 'GET' })
     },
-    put: (path, body) =>
-      call(target, path, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-      }),
+    put: (path, body) => send('PUT', path, body),
+    post: (path, body) => send('POST', path, body),
+    delete: (path, body = {}) => send('DELETE', path, body),
   }
 }
 
@@ -56,9 +61,9 @@ function findTarget({ authUrl, data, env }: TargetOptions): Target {
   const key = env[keyVariable]?.trim()
   if (key) checkHeaderText(keyVariable, key, faults)
   const [fault] = faults
-  if (fault !== undefined) throw new UsersFailure(fault)
+  if (fault !== undefined) throw new AdminFailure(fault)
   if (!key) {
-    throw new UsersFailure(
+    throw new AdminFailure(
       `${url} needs a service key. Set ${keyVariable}, for example to the output of portcullis token.`,
     )
   }
@@ -71,14 +76,14 @@ For another server, set ${urlVariable} and ${keyVariable}.`
 function findRunning(data: string | undefined): Target {
   try {
     const folder = findDataFolder(data)
-    if (folder === undefined) throw new UsersFailure(noServer)
+    if (folder === undefined) throw new AdminFailure(noServer)
     const running = findRunningAuth(folder)
     if (running !== undefined) return running
-    throw new UsersFailure(
+    throw new AdminFailure(
       `portcullis up is not running with an auth server (data folder ${folder.path}). Start it, or set ${urlVariable} and ${keyVariable} for another server.`,
     )
   } catch (error) {
-    if (error instanceof UpRefusal) throw new UsersFailure(error.message)
+    if (error instanceof UpRefusal) throw new AdminFailure(error.message)
     throw error
   }
 }
@@ -99,7 +104,7 @@ async function call({ url, key }: Target, path: string, init: RequestInit): Prom
   } catch (error) {
     const { cause } = error instanceof Error ? error : {}
     const reason = toReason(cause instanceof Error ? cause : error)
-    throw new UsersFailure(
+    throw new AdminFailure(
       `The auth server does not respond at ${url}: ${reason}. Check that it is running at this URL.`,
     )
   }
@@ -108,12 +113,12 @@ async function call({ url, key }: Target, path: string, init: RequestInit): Prom
   const body = parseJson(text)
   if (status >= 200 && status < 300 && body !== undefined) return body
   if (status === 401 || status === 403) {
-    throw new UsersFailure(
+    throw new AdminFailure(
       `The auth server at ${url} refused the key (status ${status}). Set ${keyVariable} to a service key of this server.`,
     )
   }
   const { msg } = Object(body)
-  throw new UsersFailure(
+  throw new AdminFailure(
     typeof msg === 'string'
       ? `The auth server at ${url} responded with status ${status}: ${msg}`
       : `${url} does not respond like an auth server (status ${status}). Check the URL.`,

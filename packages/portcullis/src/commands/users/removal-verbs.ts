@@ -1,0 +1,79 @@
+import { AdminFailure } from '../admin-client.ts'
+import { confirmOnTerminal } from '../confirm.ts'
+import { type FactorRecord, toName, toSafe, type UserRecord } from './user-text.ts'
+import { createClient, getUser, type UsersInput, type UsersVerb } from './verb.ts'
+
+export const deleteVerb: UsersVerb = {
+  synopsis: 'USER [--soft] [--yes] [--auth-url URL]',
+  summary: 'delete a user and all their data',
+  takes: [1, 1],
+  options: ['soft', 'yes', 'auth-url'],
+  operands: 'any',
+  async run(input) {
+    const { positionals, values, io } = input
+    const isSoft = values.soft === true
+    const client = createClient(input)
+    const user = await getUser(client, positionals[0] ?? '')
+    const content = isSoft ? 'their personal data' : 'all their data'
+    await requireConsent(input, `Delete ${toName(user)} and ${content}? This cannot be undone.`)
+    const answer = await client.delete(`/admin/users/${user.id}`, { should_soft_delete: isSoft })
+    if (answer === undefined) throw noLongerThere(user)
+    const text = isSoft ? 'was deleted; the id is kept' : 'was deleted'
+    io.stdout.write(values.json ? `${JSON.stringify(user)}\n` : `${toName(user)} ${text}\n`)
+  },
+}
+
+export const resetFactors: UsersVerb = {
+  synopsis: 'USER [--yes] [--auth-url URL]',
+  summary: 'remove all second factors of a user, who can then sign in without them',
+  takes: [1, 1],
+  options: ['yes', 'auth-url'],
+  operands: 'any',
+  async run(input) {
+    const { positionals, values, io } = input
+    const client = createClient(input)
+    const user = await getUser(client, positionals[0] ?? '')
+    const factors = (await client.get(`/admin/users/${user.id}/factors`)) as
+      | readonly FactorRecord[]
+      | undefined
+    if (factors === undefined) throw noLongerThere(user)
+    if (factors.length > 0) {
+      await requireConsent(
+        input,
+        `Remove the second factors of ${toName(user)} (${toList(factors)})? This cannot be undone.`,
+      )
+    }
+    for (const { id } of factors) {
+      // A factor that was removed in the meantime is not an error.
+      await client.delete(`/admin/users/${user.id}/factors/${id}`)
+    }
+    const text =
+      factors.length === 0
+        ? 'has no second factors'
+        : `no longer has second factors: removed ${toList(factors)}`
+    io.stdout.write(
+      values.json
+        ? `${JSON.stringify({ id: user.id, removed: factors })}\n`
+        : `${toName(user)} ${text}\n`,
+    )
+  },
+}
+
+function toList(factors: readonly FactorRecord[]): string {
+  return toSafe(factors.map(({ factor_type: type, status }) => `${type} (${status})`).join(', '))
+}
+
+/** @throws {AdminFailure} if the person does not agree, or cannot be asked. */
+async function requireConsent({ values }: UsersInput, question: string): Promise<void> {
+  const isAgreed = values.yes === true || (await confirmOnTerminal(question))
+  if (isAgreed === undefined) {
+    throw new AdminFailure(
+      'Nothing was changed: this command asks for confirmation, and there is no terminal. To run it without the question, pass --yes.',
+    )
+  }
+  if (!isAgreed) throw new AdminFailure('Nothing was changed.')
+}
+
+function noLongerThere({ id }: UserRecord): AdminFailure {
+  return new AdminFailure(`There is no user ${id}.`)
+}
