@@ -36,10 +36,11 @@ const options = {
 const usage = `Usage: portcullis mail test EMAIL [OPTION…]
 
 Sends a template with invented values to an address, and waits for the response
-of the mail server. Without --auth-url and ${urlVariable}, the auth server of
-a running portcullis up sends it. For another server, set ${keyVariable}
-to a service key of that server. The email counts towards
-AUTH_RATE_LIMIT_EMAIL_SENT.
+of the mail server. The email counts towards AUTH_RATE_LIMIT_EMAIL_SENT.
+
+Without --auth-url and ${urlVariable}, the server of a running
+portcullis up sends it. For another server, set ${keyVariable} to a
+service key of that server.
 
 Options:
 ${toHelpLines(options)}
