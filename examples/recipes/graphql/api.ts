@@ -14,6 +14,9 @@ const claimsOf = new WeakMap<IncomingMessage, AccessTokenClaims>()
 const handler = createHandler({
   schema,
   rootValue,
+  // One request can contain an expensive query, so documents are limited too.
+  maxDepth: 10,
+  maxAliases: 20,
   context: ({ raw }) => ({ user: claimsOf.get(raw) }),
 })
 

@@ -11,15 +11,16 @@ export function App() {
 }
 
 function SignIn() {
-  const [problem, setProblem] = useState('')
+  const [message, setMessage] = useState('')
 
   async function submit(fields: FormData): Promise<void> {
     const credentials = { email: `${fields.get('email')}`, password: `${fields.get('password')}` }
-    const isNew = fields.get('action') === 'sign-up'
-    const { error } = await (isNew
+    const isNew = fields.get('intent') === 'sign-up'
+    const { data, error } = await (isNew
       ? auth.signUp(credentials)
       : auth.signInWithPassword(credentials))
-    setProblem(error?.message ?? '')
+    // With a session this component is about to disappear.
+    if (!data.session) setMessage(error?.message ?? 'Follow the link in the email.')
   }
 
   return (
@@ -30,13 +31,13 @@ function SignIn() {
       <label>
         Password <input name="password" type="password" autoComplete="current-password" required />
       </label>
-      <button type="submit" name="action" value="sign-in">
+      <button type="submit" name="intent" value="sign-in">
         Sign in
       </button>
-      <button type="submit" name="action" value="sign-up">
+      <button type="submit" name="intent" value="sign-up">
         Sign up
       </button>
-      <p role="alert">{problem}</p>
+      <p role="alert">{message}</p>
     </form>
   )
 }

@@ -18,12 +18,15 @@ import { claimsOf } from './support/factors.ts'
 import { toHookEnvironment } from './support/hooked-server.ts'
 import { newEmail, password, send } from './support/http-client.ts'
 
-const folder = join(import.meta.dirname, '../../../examples/auth')
+const folder = join(import.meta.dirname, '../../../examples')
 
-test('the example configuration is complete', () => {
-  const { faults, config } = parseConfig(parseEnv(readFileSync(join(folder, 'auth.env'), 'utf8')))
-  assert.deepEqual(faults, [])
-  assert.equal(config.database.url, 'embedded://.portcullis/auth')
+test('the example configurations are complete', () => {
+  const databases = { 'auth/auth.env': 'auth', 'recipes/auth.env': 'recipes' }
+  for (const [file, database] of Object.entries(databases)) {
+    const { faults, config } = parseConfig(parseEnv(readFileSync(join(folder, file), 'utf8')))
+    assert.deepEqual(faults, [], file)
+    assert.equal(config.database.url, `embedded://.portcullis/${database}`)
+  }
 })
 
 const audience = {

@@ -40,6 +40,13 @@ test('the GraphQL API shows users their own notes and limits each user', async (
     assert.match(forged.body.errors[0].message, /signature/)
   })
 
+  await t.test('a query with many aliases is refused', async () => {
+    const aliases = Array.from({ length: 21 }, (_, index) => `a${index}: me`)
+    const { status, body } = await run(`{ ${aliases.join(' ')} }`, bob.token)
+    assert.equal(status, 400)
+    assert.match(body.errors[0].message, /21 aliases/)
+  })
+
   await t.test('a user over the limit gets 429, and another user does not', async () => {
     const count = await countUntil(429, 20, () => run('{ me }', ada.token))
     assert.ok(count > 1)
