@@ -44,9 +44,9 @@ test('the React page signs up and in, keeps and refreshes the session, and signs
   await submit('Sign in', 'wrong')
   await page.getByText('Invalid login credentials').waitFor()
 
-  // The browser uses the real time. This token expires in half a minute.
+  // The browser uses the real time. The client refreshes tokens in their last 90 seconds.
   clock.catchUp()
-  clock.aheadMs = -3_570_000
+  clock.aheadMs = -3_520_000
   await submit('Sign in', password)
   await accountText.waitFor()
   clock.aheadMs = 0

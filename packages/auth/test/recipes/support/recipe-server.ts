@@ -51,15 +51,16 @@ function createKeys(): string {
   return JSON.stringify([{ ...key, key_ops: ['sign', 'verify'] }])
 }
 
-/** Requests the same thing until the response has this status, and returns the number of requests. */
-export async function countUntil(
-  status: number,
+/** Repeats a request until it is refused, and returns the response. */
+export async function exceedLimit<Answer extends { readonly status: number }>(
   limit: number,
-  request: () => Promise<{ readonly status: number }>,
-): Promise<number> {
+  request: () => Promise<Answer>,
+): Promise<Answer> {
   // A window may end in between, and then the counter starts again.
-  for (let count = 1; count <= 2 * limit + 1; count += 1) {
-    if ((await request()).status === status) return count
+  const mostRequests = 2 * limit + 1
+  for (let count = 1; count <= mostRequests; count += 1) {
+    const answer = await request()
+    if (answer.status === 429) return answer
   }
-  throw new Error(`No response with status ${status} after ${2 * limit + 1} requests`)
+  throw new Error(`None of ${mostRequests} requests was refused`)
 }
