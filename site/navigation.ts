@@ -226,6 +226,16 @@ const together: Section = {
       whole('examples/together/README.md', 'Example of all three parts'),
       whole('examples/README.md', 'All examples'),
     ],
+    Recipes: [
+      whole('docs/recipes/README.md', 'Recipes'),
+      whole('docs/recipes/nextjs.md', 'Next.js'),
+      whole('docs/recipes/react-spa.md', 'React'),
+      whole('docs/recipes/deep-links.md', 'Mobile deep links'),
+      whole('docs/recipes/verify-tokens.md', 'Verify tokens'),
+      whole('docs/recipes/envoy.md', 'Envoy'),
+      whole('docs/recipes/plans.md', 'Plans and tenants'),
+      whole('docs/recipes/graphql.md', 'GraphQL'),
+    ],
     Reference: [whole('docs/glossary.md', 'Glossary')],
     Design: [
       first('docs/architecture.md', 'Architecture', 'portcullis'),

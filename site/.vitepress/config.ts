@@ -22,7 +22,7 @@ export default defineConfig({
     build: { target: 'es2022', chunkSizeWarningLimit: 2000 },
     optimizeDeps: { esbuildOptions: { target: 'es2022' } },
   },
-  head: [['link', { rel: 'icon', href: 'data:,' }]],
+  head: [['link', { rel: 'icon', type: 'image/svg+xml', href: site.iconUrl }]],
   markdown: {
     anchor: { slugify: toAnchor },
     attrs: { disable: true },
@@ -30,16 +30,7 @@ export default defineConfig({
     config: setUpMarkdown,
   },
   themeConfig: {
-    nav: [
-      ...site.nav,
-      {
-        text: `v${site.version}`,
-        items: [
-          { text: 'Changelog', link: '/operate/changelog' },
-          { text: 'Versions and support', link: '/operate/releases' },
-        ],
-      },
-    ],
+    nav: site.nav,
     sidebar: site.sidebar,
     outline: { level: [2, 3] },
     search: { provider: 'local' },

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { navigation } from '../navigation.ts'
+import { earlierVersions } from '../versions.ts'
 import { createOpenApiDocument, toAuthApiPage } from './auth-api-page.ts'
 import { createHome } from './home.ts'
 import { type Repository, rewriteLinks } from './links.ts'
@@ -13,6 +14,7 @@ import {
   type SiteMap,
   type WrittenPage,
 } from './site-map.ts'
+import { toVersionMenu, type VersionMenu } from './version-menu.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
 
@@ -26,8 +28,11 @@ export interface ReadyPage {
   readonly text: string
 }
 
+/** The symbol of the site in browser tabs. */
+export const icon = 'docs/images/icon.svg'
+
 export interface Site {
-  readonly version: string
+  readonly versionMenu: VersionMenu
   readonly repositoryUrl: string
   readonly home: object
   readonly pages: readonly ReadyPage[]
@@ -66,15 +71,15 @@ export function loadSite(): Site {
       toRuleKeysPage(JSON.parse(readFile('packages/ratelimit/schema/rules.schema.json') ?? '{}')),
   }
   const faults = [...map.faults, ...linked.flatMap((page) => page.faults)]
-  const home = createHome((source) => {
+  const findUrl = (source: string) => {
     const page = findPage(source, undefined)
     if (page === undefined || page === 'no heading') throw new Error(`No page shows ${source}.`)
     return page.url
-  })
+  }
   return {
-    version: manifest.version,
+    versionMenu: toVersionMenu(manifest.version, earlierVersions, findUrl),
     repositoryUrl,
-    home,
+    home: createHome(findUrl),
     pages: [
       ...linked.map(({ page, text }) => ({
         url: page.url,
@@ -89,7 +94,7 @@ export function loadSite(): Site {
         text: generators[page.generated](),
       })),
     ],
-    images: [...new Set(['docs/images/gate.svg', ...linked.flatMap(({ images }) => images)])],
+    images: [...new Set([icon, 'docs/images/gate.svg', ...linked.flatMap(({ images }) => images)])],
     openApi,
     sections: navigation.map((section) => toSiteSection(section, map)),
     faults,

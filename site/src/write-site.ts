@@ -13,7 +13,7 @@ import { toMessage } from '@portcullis/service-kit/text/reason'
 import { type DrawDiagram, replaceDiagrams, type Theme, themeNames } from './diagrams.ts'
 import { parseDocument } from './document.ts'
 import { toImageUrl } from './links.ts'
-import { type ReadyPage, root, type Site } from './site.ts'
+import { icon, type ReadyPage, root, type Site } from './site.ts'
 
 export interface Target {
   readonly folder: string
@@ -45,7 +45,7 @@ export function writeSite(site: Site, target: Target): void {
   }
   const publicFile = (url: string) => join('pages', 'public', url)
 
-  write('site.json', toJson({ ...toSettings(site), outDir, base }))
+  write('site.json', toJson({ ...toSettings(site, base), outDir, base }))
   write(publicFile('openapi.json'), toJson(site.openApi))
   write('pages/index.md', toPage(site.home, ''))
   for (const page of site.pages) {
@@ -74,15 +74,19 @@ export function writeSite(site: Site, target: Target): void {
 const toWidth = (svg: string) => Math.ceil(Number(/ width="([\d.]+)"/.exec(svg)?.[1] ?? 0))
 
 /** What `.vitepress/config.ts` needs. */
-function toSettings({ version, repositoryUrl, sections }: Site): object {
+function toSettings({ versionMenu, repositoryUrl, sections }: Site, base: string): object {
   return {
-    version,
+    // VitePress does not add the path of the site to links in the head of a page.
+    iconUrl: `${base}${toImageUrl(icon).slice(1)}`,
     repositoryUrl,
-    nav: sections.map(({ title, path, groups }) => ({
-      text: title,
-      link: groups[0]?.pages[0]?.url,
-      activeMatch: `^/${path}/`,
-    })),
+    nav: [
+      ...sections.map(({ title, path, groups }) => ({
+        text: title,
+        link: groups[0]?.pages[0]?.url,
+        activeMatch: `^/${path}/`,
+      })),
+      versionMenu,
+    ],
     sidebar: Object.fromEntries(
       sections.map(({ path, groups }) => [
         `/${path}/`,

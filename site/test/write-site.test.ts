@@ -37,15 +37,21 @@ test('every link of a written page refers to a written page or file', (t) => {
   }
 })
 
-test('the settings have the navigation, the version, the result folder and the path', (t) => {
+test('the settings have the navigation, the version, the icon, the result folder and the path', (t) => {
   const { folder } = write(t)
   const settings = JSON.parse(readFileSync(join(folder, 'site.json'), 'utf8'))
   assert.deepEqual([settings.outDir, settings.base], ['/srv/docs', '/docs/'])
-  assert.match(settings.version, /^\d+\.\d+\.\d+$/)
   assert.deepEqual(
-    settings.nav.map(({ text }: { readonly text: string }) => text),
+    settings.nav.slice(0, -1).map(({ text }: { readonly text: string }) => text),
     ['Together', 'GraphQL over HTTP', 'Auth', 'Rate limits', 'Operate'],
   )
+  const menu = settings.nav.at(-1)
+  assert.match(menu.text, /^v\d+\.\d+\.\d+$/)
+  for (const { link } of menu.items.slice(0, 2)) {
+    assert.ok(existsSync(join(folder, 'pages', `${link}.md`)), link)
+  }
+  const icon = settings.iconUrl.replace('/docs/', 'pages/public/')
+  assert.match(readFileSync(join(folder, icon), 'utf8'), /^<svg /)
   assert.equal(settings.sidebar['/auth/'][0].text, 'Get started')
 })
 

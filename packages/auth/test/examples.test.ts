@@ -2,47 +2,31 @@
  * @servers postgres, chromium
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import process from 'node:process'
 import { text } from 'node:stream/consumers'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { parseEnv } from 'node:util'
-import { findFreePort, open, programEnvironment } from '@portcullis/test-servers'
+import { findFreePort } from '@portcullis/test-servers'
 import { parseConfig } from '../src/config/config.ts'
 import { jwtSecret, openAuthServer } from './support/auth-server.ts'
+import { openSharedBrowser } from './support/browser-site.ts'
+import { launchExample, startExample } from './support/example-program.ts'
 import { claimsOf } from './support/factors.ts'
 import { toHookEnvironment } from './support/hooked-server.ts'
 import { newEmail, password, send } from './support/http-client.ts'
 
-const folder = join(import.meta.dirname, '../../../examples/auth')
+const folder = join(import.meta.dirname, '../../../examples')
 
-type Env = Readonly<Record<string, string>>
-
-function launch(t: TestContext, file: string, env: Env) {
-  const child = spawn(process.execPath, [join(folder, file)], {
-    env: { ...programEnvironment, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  return child
-}
-
-async function startExample(t: TestContext, file: string, env: Env): Promise<string> {
-  const port = await findFreePort()
-  const child = launch(t, file, { ...env, PORT: `${port}` })
-  const [line] = await once(child.stdout.setEncoding('utf8'), 'data')
-  assert.match(line, /^Listening on/)
-  return `http://localhost:${port}`
-}
-
-test('the example configuration is complete', () => {
-  const { faults, config } = parseConfig(parseEnv(readFileSync(join(folder, 'auth.env'), 'utf8')))
-  assert.deepEqual(faults, [])
-  assert.equal(config.database.url, 'embedded://.portcullis/auth')
+test('the example configurations are complete', () => {
+  const databases = { 'auth/auth.env': 'auth', 'recipes/auth.env': 'recipes' }
+  for (const [file, database] of Object.entries(databases)) {
+    const { faults, config } = parseConfig(parseEnv(readFileSync(join(folder, file), 'utf8')))
+    assert.deepEqual(faults, [], file)
+    assert.equal(config.database.url, `embedded://.portcullis/${database}`)
+  }
 })
 
 const audience = {
@@ -53,9 +37,13 @@ const audience = {
 test('the Node app signs up, signs in and refreshes, and the API accepts its token', async (t) => {
   const server = await openAuthServer(t, { env: audience })
   if (!server) return
-  const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
+  const api = await startExample(t, 'auth/verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
   const email = newEmail()
-  const child = launch(t, 'node-app.ts', { AUTH_URL: server.url, API_URL: api, EMAIL: email })
+  const child = launchExample(t, 'auth/node-app.ts', {
+    AUTH_URL: server.url,
+    API_URL: api,
+    EMAIL: email,
+  })
   const [output, [code]] = await Promise.all([text(child.stdout), once(child, 'close')])
   assert.equal(code, 0)
   const lines = output.trimEnd().split('\n')
@@ -71,7 +59,7 @@ test('the Node app signs up, signs in and refreshes, and the API accepts its tok
 test('the API refuses tokens that are missing, forged or expired', async (t) => {
   const server = await openAuthServer(t, { env: audience })
   if (!server) return
-  const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
+  const api = await startExample(t, 'auth/verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
   const body = { email: newEmail(), password }
   const { access_token: token } = (await send(server.url, '/signup', { body })).body
   assert.equal((await send(api, '/', { token })).status, 200)
@@ -88,7 +76,7 @@ test('the API refuses tokens that are missing, forged or expired', async (t) => 
 })
 
 test('the API keeps working while the auth server is down, and logs it', async (t) => {
-  const api = await startExample(t, 'verify-jwt.ts', {
+  const api = await startExample(t, 'auth/verify-jwt.ts', {
     AUTH_URL: `http://127.0.0.1:${await findFreePort()}`,
   })
   const jwt = [{ alg: 'ES256', kid: 'any' }, { sub: 'another-user' }, {}]
@@ -109,7 +97,7 @@ test('the API verifies tokens with the public keys of the server', async (t) => 
     env: { ...audience, AUTH_JWT_KEYS: JSON.stringify(keys) },
   })
   if (!server) return
-  const api = await startExample(t, 'verify-jwt.ts', { AUTH_URL: server.url })
+  const api = await startExample(t, 'auth/verify-jwt.ts', { AUTH_URL: server.url })
   const email = newEmail()
   const { access_token: token } = (await send(server.url, '/signup', { body: { email, password } }))
     .body
@@ -120,7 +108,7 @@ test('the API verifies tokens with the public keys of the server', async (t) => 
 
 test('the hook receiver refuses users, changes tokens and sends email', async (t) => {
   const port = await findFreePort()
-  const child = launch(t, 'hook-receiver.ts', { PORT: `${port}` })
+  const child = launchExample(t, 'auth/hook-receiver.ts', { PORT: `${port}` })
   const output = child.stdout.setEncoding('utf8')
   assert.match((await once(output, 'data'))[0], /^Listening on/)
   const names = ['before-user-created', 'customize-access-token', 'send-email'] as const
@@ -156,10 +144,11 @@ test('the hook receiver refuses users, changes tokens and sends email', async (t
 
 test('the page signs a user up, keeps the session, and signs out', async (t) => {
   const server = await openAuthServer(t)
-  const chromium = server && (await open(t, 'chromium'))
+  const chromium = server && (await openSharedBrowser(t))
   if (!chromium) return
-  const app = await startExample(t, 'browser-app.ts', { AUTH_URL: server.url })
+  const app = await startExample(t, 'auth/browser-app.ts', { AUTH_URL: server.url })
   const page = await chromium.browser.newPage()
+  t.after(() => page.close())
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
   const untilShown = (words: string) => page.getByText(words).waitFor()

@@ -57,7 +57,7 @@ export async function openBrowserSite(
   env: Readonly<Record<string, string>> = {},
   hostname = '127.0.0.1',
 ): Promise<BrowserSite | undefined> {
-  const chromium = await openBrowser(t)
+  const chromium = await openSharedBrowser(t)
   if (!chromium) return undefined
   bundling ??= bundlePage()
   const script = await bundling
@@ -94,7 +94,7 @@ export async function openBrowserSite(
 
 let bundling: Promise<string> | undefined
 /** Starting a browser takes as long as a test, so it is shared. */
-const openBrowser = shareServer('chromium')
+export const openSharedBrowser = shareServer('chromium')
 
 async function bundlePage(): Promise<string> {
   const { outputFiles } = await build({

@@ -1,0 +1,7 @@
+/** @jsxImportSource react */
+
+import { createRoot } from 'react-dom/client'
+import { App } from './app.tsx'
+
+const root = document.getElementById('root')
+if (root) createRoot(root).render(<App />)
