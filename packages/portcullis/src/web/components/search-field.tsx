@@ -20,7 +20,10 @@ export function SearchField({ text, label, placeholder, ...props }: SearchFieldP
   const field = useSearchShortcut(label)
   // Navigation can change the search too. A layout effect runs at once; a later update could overwrite what the
   // user is typing.
-  useLayoutEffect(() => setTyped(text), [text])
+  useLayoutEffect(() => {
+    // A space at the end is not part of the search, but the user may be about to type the next word.
+    if (typed.trim() !== text) setTyped(text)
+  }, [text])
   // Also a layout effect: the cleanup of others runs after the next paint, and the timer could end before.
   useLayoutEffect(() => {
     const wanted = typed.trim()

@@ -37,9 +37,15 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await page.getByRole('row', { name: email }).waitFor()
 
     await switchTo(page, '/users')
-    await page.getByLabel('Search users').fill(`ADA-${mark}`)
+    const search = page.getByLabel('Search users')
+    await search.fill(`ADA-${mark} `)
     await page.getByText(/^1 user matching/).waitFor()
     assert.equal(new URL(page.url()).searchParams.get('q'), `ADA-${mark}`)
+    assert.equal(
+      await search.inputValue(),
+      `ADA-${mark} `,
+      'the space before the next word is kept',
+    )
     await page.reload()
     await page.getByText(/^1 user matching/).waitFor()
     await page.getByRole('row', { name: email }).click()
