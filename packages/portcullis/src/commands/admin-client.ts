@@ -8,6 +8,13 @@ import { checkHeaderText, keyVariable, parseBaseUrl } from './server-arguments.t
 /** The command cannot continue; the message says what to do. */
 export class AdminFailure extends Error {
   override readonly name = 'AdminFailure'
+  /** 2 if an argument or a variable is invalid. */
+  readonly exitCode: 1 | 2
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
 }
 
 export const urlVariable = 'PORTCULLIS_AUTH_URL'
@@ -61,7 +68,7 @@ function findTarget({ authUrl, data, env }: TargetOptions): Target {
   const key = env[keyVariable]?.trim()
   if (key) checkHeaderText(keyVariable, key, faults)
   const [fault] = faults
-  if (fault !== undefined) throw new AdminFailure(fault)
+  if (fault !== undefined) throw new AdminFailure(fault, 2)
   if (!key) {
     throw new AdminFailure(
       `${url} needs a service key. Set ${keyVariable}, for example to the output of portcullis token.`,

@@ -82,7 +82,7 @@ export const mail: CompletableCommand = {
     } catch (error) {
       if (!(error instanceof AdminFailure)) throw error
       io.stderr.write(`${error.message}\n`)
-      return 1
+      return error.exitCode
     }
   },
 }

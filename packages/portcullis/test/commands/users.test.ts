@@ -276,6 +276,14 @@ test('without a server, the message says how to name one', async (t) => {
   assert.match(stderr, /^No auth server was found\. Run this command in the folder/)
 })
 
+test('a URL that is not one is an invalid argument', async () => {
+  const { code, stderr } = await runUsers(['find', '--auth-url', 'foo'])
+  assert.deepEqual(
+    [code, stderr],
+    [2, '--auth-url must be a URL such as http://localhost:8081, not "foo".\n'],
+  )
+})
+
 test('export and import refuse a folder that portcullis up does not use', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-users-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

@@ -71,7 +71,7 @@ export const users: CompletableCommand = {
     } catch (error) {
       if (!(error instanceof AdminFailure)) throw error
       io.stderr.write(`${error.message}\n`)
-      return 1
+      return error.exitCode
     }
   },
 }
