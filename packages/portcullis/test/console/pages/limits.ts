@@ -270,8 +270,8 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       const text = textOf(page)
       await fillEditor(text, 'domain: limits-page\ndescriptors:\n  - key: user\n    ')
       await page.keyboard.type('rate')
-      // A click, because the editor ignores Enter for a moment after the list appears.
-      await page.getByRole('option', { name: /^rate_limit/ }).click()
+      // A click, because the editor ignores Enter in the first moments after the list has opened.
+      await page.locator('.cm-completionLabel', { hasText: /^rate_limit$/ }).click()
       await page.keyboard.type('un')
       await page.getByRole('option', { name: /^unit_multiplier/ }).waitFor()
       await page.locator('.cm-completionLabel', { hasText: /^unit$/ }).click()
