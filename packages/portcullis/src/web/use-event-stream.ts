@@ -63,6 +63,7 @@ export function useEventStream(
       isGone = true
       document.removeEventListener('visibilitychange', follow)
       disconnect()
+      setConnected(false)
     }
   }, [path])
   return isConnected
