@@ -1,4 +1,4 @@
-import { toReason } from '../src/client.ts'
+import { toReason } from '../src/reason.ts'
 
 /**
  * The default size of a client's dynamic table (RFC 9113 6.5.2), which is also the maximum that the

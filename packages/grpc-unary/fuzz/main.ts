@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toReason } from '../src/client.ts'
+import { toReason } from '../src/reason.ts'
 import { fuzz, type Progress, type Target, targets } from './run.ts'
 
 const usage = `Usage: npm run fuzz -- [OPTION…]

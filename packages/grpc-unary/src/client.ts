@@ -15,6 +15,7 @@ import {
   toResetResult,
   toServerResult,
 } from './client-result.ts'
+import { toReason } from './reason.ts'
 import { status } from './status.ts'
 
 // A unary gRPC client on node:http2, for commands, tests and other callers that make few calls.
@@ -226,10 +227,4 @@ function toLoss(
   if (isClosed) return toFailed(status.CANCELLED, 'this client was closed')
   if (session.destroyed) return toFailed(status.UNAVAILABLE, reason || 'the connection was lost')
   return toResetResult(resetCode, reason)
-}
-
-/** For a host with several addresses, Node throws an error with a list of errors and no message. */
-function toReason(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')
-  return error instanceof Error ? error.message : String(error)
 }
