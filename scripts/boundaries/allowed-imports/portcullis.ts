@@ -69,7 +69,7 @@ export const portcullis: PackageTable = {
   'console/limits/': {
     inside: 'console/',
     outside: `
-      @portcullis/ratelimit/rules ${texts} node:crypto node:fs node:path node:timers node:util`,
+      @portcullis/ratelimit/rules ${texts} yaml node:crypto node:fs node:path node:timers node:util`,
     types: 'fastify',
   },
   'console/health/': { inside: 'console/' },

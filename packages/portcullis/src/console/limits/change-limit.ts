@@ -11,6 +11,7 @@ import {
   unitByName,
 } from '@portcullis/ratelimit/rules'
 import { toQuestion } from '@portcullis/service-kit/text/similar-names'
+import { isMap, isScalar, parseDocument } from 'yaml'
 import { ConsoleError } from '../errors.ts'
 import { withText } from './rule-files.ts'
 
@@ -32,8 +33,8 @@ export interface ChangedLimit {
 }
 
 /**
- * Replaces the number and the unit of a limit in the text of its rule file, so that comments and layout stay. A
- * replacement is used only if exactly this limit differs afterwards.
+ * Replaces the number and the unit of a limit in the text of its rule file, so that comments and layout stay. The
+ * result is used only if exactly this limit differs: other rules may use the same limit through an alias.
  * @param path Of the rule, such as `graphql.user`.
  * @throws {ConsoleError} if the rule does not exist, or its limit cannot be changed in this way.
  */
@@ -46,7 +47,8 @@ export function changeLimit(
   const node = requireRule(before, path)
   const { file, line } = node.place
   const text = directory.files.find(({ name }) => name === file)?.text ?? ''
-  if (node.limit !== undefined) {
+  const changed = replaceLimit(text, node.place, { requestsPerUnit, unit })
+  if (node.limit !== undefined && changed !== undefined) {
     const limit: RuleTreeLimit = {
       ...node.limit,
       requestsPerUnit,
@@ -54,10 +56,11 @@ export function changeLimit(
       windowSeconds: unit.seconds,
     }
     const wanted = before.map((each) => (each === node ? { ...each, limit } : each)).map(toContent)
-    for (const changed of proposeTexts(text, line, requestsPerUnit, unit)) {
-      const { rules, findings } = checkRules(withText(directory, file, changed))
-      if (findings.some(({ severity }) => severity === 'fault')) continue
-      if (!isDeepStrictEqual(toNodes(rules).map(toContent), wanted)) continue
+    const { rules, findings } = checkRules(withText(directory, file, changed))
+    const isWanted =
+      !findings.some(({ severity }) => severity === 'fault') &&
+      isDeepStrictEqual(toNodes(rules).map(toContent), wanted)
+    if (isWanted) {
       return { file, line, text: changed, before: describe(node.limit), after: describe(limit) }
     }
   }
@@ -115,31 +118,32 @@ function describe(limit: RuleTreeLimit): string {
   return toLimitText({ ...limit, unit: unitByName(limit.unit ?? '') })
 }
 
-interface Span {
-  readonly start: number
-  readonly end: number
-}
-
-/** Proposes texts with another number and unit, beginning with those at the rule. */
-function* proposeTexts(
+/** Returns undefined if the rule has no plain number and unit, for example because its limit is an alias. */
+function replaceLimit(
   text: string,
-  line: number,
-  requestsPerUnit: number,
-  unit: Unit,
-): Generator<string, void> {
-  const start = findLine(text, line)
-  const units = findValues(text, start, 'unit')
-  for (const number of findValues(text, start, 'requests_per_unit')) {
-    const distance = (span: Span) => Math.abs(span.start - number.start)
-    // The unit is in the same map, directly before or after the number or a few fields away.
-    const near = units.toSorted((a, b) => distance(a) - distance(b)).slice(0, 2)
-    for (const name of near) {
-      yield replaceAll(text, [
-        [number, `${requestsPerUnit}`],
-        [name, unit.name.toLowerCase()],
-      ])
-    }
+  place: RuleTreeNode['place'],
+  { requestsPerUnit, unit }: NewLimit,
+): string | undefined {
+  const start = findLine(text, place.line)
+  // The map keeps its indentation, so positions in it differ from those in the file only by the start of its line.
+  const before = place.column - 1
+  const map = ' '.repeat(before) + text.slice(start + before, findEnd(text, start, before))
+  const { contents } = parseDocument(map)
+  const limit = isMap(contents) ? contents.get('rate_limit') : undefined
+  if (!isMap(limit)) return undefined
+  const number = limit.get('requests_per_unit', true)
+  const name = limit.get('unit', true)
+  if (!isScalar(number) || !isScalar(name)) return undefined
+  const changes = [
+    { at: number.range, value: `${requestsPerUnit}` },
+    { at: name.range, value: unit.name.toLowerCase() },
+  ].toSorted((a, b) => (b.at?.[0] ?? 0) - (a.at?.[0] ?? 0))
+  let changed = text
+  for (const { at, value } of changes) {
+    if (!at) return undefined
+    changed = changed.slice(0, start + at[0]) + value + changed.slice(start + at[1])
   }
+  return changed
 }
 
 function findLine(text: string, line: number): number {
@@ -148,21 +152,9 @@ function findLine(text: string, line: number): number {
   return at
 }
 
-/** Finds the plain or quoted values of a key, in block or flow style. */
-function findValues(text: string, start: number, key: string): Span[] {
-  const pattern = new RegExp(`(?<![\\w-])["']?${key}["']?\\s*:\\s+["']?(\\w+)`, 'dg')
-  pattern.lastIndex = start
-  return Array.from(text.matchAll(pattern), ({ indices }) => {
-    const [first = 0, last = 0] = indices?.[1] ?? []
-    return { start: first, end: last }
-  })
-}
-
-function replaceAll(text: string, changes: readonly (readonly [Span, string])[]): string {
-  const fromEnd = changes.toSorted(([a], [b]) => b.start - a.start)
-  let changed = text
-  for (const [{ start, end }, value] of fromEnd) {
-    changed = changed.slice(0, start) + value + changed.slice(end)
-  }
-  return changed
+/** Finds the end of a map in block style: the next line with content that is indented less. */
+function findEnd(text: string, start: number, indentation: number): number {
+  const nextLine = new RegExp(`\\n(?! {${indentation}}|\\s*(?:#|\\r?\\n|$))`, 'g')
+  nextLine.lastIndex = start
+  return nextLine.exec(text)?.index ?? text.length
 }

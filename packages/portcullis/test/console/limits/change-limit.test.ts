@@ -47,6 +47,19 @@ test('the limit of a rule is replaced, and the rest of the file stays', () => {
   )
 })
 
+test('a limit after many nested rules is replaced, and quotes and Windows line ends are allowed', () => {
+  const nested = Array.from(
+    { length: 300 },
+    (_, at) =>
+      `      - key: b\r\n        value: v${at}\r\n        rate_limit: { unit: day, requests_per_unit: 3 }\r\n`,
+  )
+  const toText = (limit: string) =>
+    `domain: shop\r\ndescriptors:\r\n  - descriptors:\r\n${nested.join('')}\r\n# Not indented.\r\n    rate_limit:\r\n${limit}    key: a\r\n`
+  const before = toText(`      'unit': "day"\r\n      requests_per_unit: 3\r\n`)
+  const after = toText(`      'unit': hour\r\n      requests_per_unit: 7\r\n`)
+  assert.equal(change(before, 'shop.a').text, after)
+})
+
 test('flow style works, and rules on the same line stay', () => {
   const text = `domain: shop
 descriptors: [{ key: a, rate_limit: { unit: day, requests_per_unit: 3 } }, { key: b, rate_limit: { requests_per_unit: 3, unit: day } }]
@@ -67,6 +80,14 @@ test('a rule that is missing, ambiguous or without a plain limit is refused', ()
     [
       '  - { key: a, rate_limit: { unlimited: true } }\n',
       /^The limit cannot be replaced\. Edit the rule shop\.a in shop\.yaml, line 3\.$/,
+    ],
+    [
+      '  - { key: a, rate_limit: &one { unit: day, requests_per_unit: 3 } }\n  - { key: b, rate_limit: *one }\n',
+      /^The limit cannot be replaced\. Edit the rule shop\.a in shop\.yaml, line 3\.$/,
+    ],
+    [
+      '  - { key: b, rate_limit: &one { unit: day, requests_per_unit: 3 } }\n  - { key: a, rate_limit: *one }\n',
+      /^The limit cannot be replaced\. Edit the rule shop\.a in shop\.yaml, line 4\.$/,
     ],
     [
       '  - { key: a, descriptors: [{ key: b }] }\n',
