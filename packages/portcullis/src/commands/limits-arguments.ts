@@ -4,6 +4,7 @@ import {
   toValueFault,
   toVerbFault,
 } from '@portcullis/service-kit/cli/argument-faults'
+import type { Verb } from '@portcullis/service-kit/cli/verbs'
 import type { OptionTable } from '../completion/option-table.ts'
 import { type NewLimit, unitByName } from '../console/limits/change-limit.ts'
 import type { CounterTarget, TopOrder } from '../console/limits/key-pages.ts'
@@ -46,11 +47,6 @@ export const setOptions = {
   },
 } as const satisfies OptionTable
 
-interface LimitsVerb {
-  readonly synopsis: string
-  readonly summary: string
-}
-
 export const limitsVerbs = {
   top: {
     synopsis: '',
@@ -65,7 +61,7 @@ export const limitsVerbs = {
     synopsis: 'RULE N/UNIT',
     summary: 'change a limit in its rule file: set graphql.user 100/minute',
   },
-} as const satisfies Readonly<Record<string, LimitsVerb>>
+} as const satisfies Readonly<Record<string, Verb>>
 
 type VerbName = keyof typeof limitsVerbs
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
+import { toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
 import {
@@ -31,9 +32,7 @@ resets counters, and changes limits. A key is a domain and the entries of a
 descriptor.
 
 Verbs:
-${Object.entries(limitsVerbs)
-  .map(([name, { synopsis, summary }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${summary}`)
-  .join('\n')}
+${toVerbLines(limitsVerbs)}
 
 Options:
 ${toHelpLines({ ...topOptions, ...setOptions, ...commonOptions })}

@@ -35,7 +35,7 @@ const options = {
 
 const usage = `Usage: portcullis mail test EMAIL [OPTION…]
 
-Sends a template with invented values to an address, and waits for the response
+Sends a template with example values to an address, and waits for the response
 of the mail server. The email counts towards AUTH_RATE_LIMIT_EMAIL_SENT.
 
 Without --auth-url and ${urlVariable}, the server of a running

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { Session, User } from '../../../console/routes/users-upstream.ts'
-import { ApiError, callApi, toMessage } from '../../api.ts'
+import { callApi, isNotFound, toMessage } from '../../api.ts'
 import { formatBanEnd } from '../../ban-end.ts'
 import { Badge } from '../../components/badge.tsx'
 import { formatPhone, formatTime } from '../../format.ts'
@@ -15,16 +15,12 @@ export function EventUser({ userId }: { readonly userId: string }): JSX.Element 
       {loaded.state === 'loading' && <p class="muted">Loading…</p>}
       {loaded.state === 'failed' && (
         <p class="muted">
-          {isMissing(loaded.error) ? 'The account was deleted.' : toMessage(loaded.error)}
+          {isNotFound(loaded.error) ? 'The account was deleted.' : toMessage(loaded.error)}
         </p>
       )}
       {loaded.state === 'ready' && <Account user={loaded.value} />}
     </section>
   )
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 404
 }
 
 function Account({ user }: { readonly user: User }): JSX.Element {

@@ -1,5 +1,5 @@
 import type { Session, User } from '../../../console/routes/users-upstream.ts'
-import { ApiError, callApi } from '../../api.ts'
+import { callApi, isNotFound } from '../../api.ts'
 
 /** The fields that an administrator may change. Missing fields stay unchanged. */
 export interface UserChange {
@@ -36,6 +36,6 @@ async function revokeSession(path: string): Promise<void> {
     await callApi(path, { method: 'DELETE' })
   } catch (error) {
     // The session has ended in the meantime, which is the desired result.
-    if (!(error instanceof ApiError && error.status === 404)) throw error
+    if (!isNotFound(error)) throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SignInFailure } from '../../../console/routes/users-upstream.ts'
-import { ApiError, callApi } from '../../api.ts'
+import { callApi, isNotFound } from '../../api.ts'
 import { toFailureReason } from '../../audit-sentences.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
@@ -32,7 +32,7 @@ export function FailuresView(): JSX.Element {
       </PageHeader>
       {loaded.state === 'loading' && <Loading />}
       {loaded.state === 'failed' &&
-        (isMissing(loaded.error) ? (
+        (isNotFound(loaded.error) ? (
           <Empty icon="users" title="Failed sign-ins are not available">
             This auth server does not record failed sign-ins.
           </Empty>
@@ -44,10 +44,6 @@ export function FailuresView(): JSX.Element {
       )}
     </>
   )
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 404
 }
 
 interface FailuresProps {

@@ -1,5 +1,5 @@
 import type { User } from '../../../console/routes/users-upstream.ts'
-import { ApiError, callApi } from '../../api.ts'
+import { callApi, isNotFound } from '../../api.ts'
 import { type Search, toListQuery } from './search.ts'
 
 const uuidPattern = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
@@ -14,7 +14,7 @@ export async function readById(id: string, signal: AbortSignal): Promise<readonl
   try {
     return [await callApi<User>(`/api/users/${id}`, { signal })]
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return []
+    if (isNotFound(error)) return []
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import type { JSX, TargetedKeyboardEvent } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { User } from '../../../../console/routes/users-upstream.ts'
-import { ApiError, callApi } from '../../../api.ts'
+import { callApi, isNotFound } from '../../../api.ts'
 import { Button, CopyButton } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { Tabs } from '../../../components/tabs.tsx'
@@ -55,9 +55,7 @@ function Missing({
   readonly error: unknown
   readonly onRetry: () => void
 }): JSX.Element {
-  if (!(error instanceof ApiError && error.status === 404)) {
-    return <Failure error={error} onRetry={onRetry} />
-  }
+  if (!isNotFound(error)) return <Failure error={error} onRetry={onRetry} />
   return (
     <Empty icon="users" title="User not found">
       The account was deleted, or the ID in the URL is wrong.
