@@ -21,7 +21,7 @@ async function openTemplate(t: TestContext) {
     name: 'invite',
     maxAgeMs: 600_000,
     retryMs: 10_000,
-    fetching: { timeoutMs: 5_000, maxBytes: 1_000, internalHosts: ['127.0.0.1'] },
+    fetching: { timeoutMs: 60_000, maxBytes: 1_000, internalHosts: ['127.0.0.1'] },
     log: { warning: (text) => log.push(String(text)), info: (text) => log.push(String(text)) },
     now: () => clock.nowMs,
   })

@@ -35,7 +35,7 @@ test('addresses outside the public internet are recognized in every spelling', a
   }
 })
 
-const settings: FetchSettings = { timeoutMs: 5_000, maxBytes: 1_000, internalHosts: [] }
+const settings: FetchSettings = { timeoutMs: 60_000, maxBytes: 1_000, internalHosts: [] }
 
 async function openServer(t: TestContext, listener: RequestListener): Promise<number> {
   const server = createHttp(listener)

@@ -20,7 +20,7 @@ interface Decision {
 }
 
 /** Each task of the table "Common tasks" is one command, in the folder where `up` was started. */
-describe('common tasks in the terminal', { timeout: 600_000 }, () => {
+describe('common tasks in the terminal', () => {
   const place = mkdtempSync(join(tmpdir(), 'portcullis-tasks-'))
   const folder = join(place, '.portcullis')
   const noServer = { PORTCULLIS_AUTH_URL: '', PORTCULLIS_AUTH_KEY: '' }

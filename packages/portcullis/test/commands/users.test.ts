@@ -26,7 +26,7 @@ async function runUsers(args: readonly string[], env: Readonly<Record<string, st
   return { code, stdout, stderr }
 }
 
-describe('portcullis users', { timeout: 600_000 }, () => {
+describe('portcullis users', () => {
   let world: TestWorld
   const ids = new Map<string, string>()
   let key = ''

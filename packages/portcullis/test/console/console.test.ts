@@ -9,7 +9,7 @@ import { suites } from './pages/index.ts'
 
 // Tests every page in a real browser, with everything that `portcullis up` starts. All suites share one world
 // and one browser, because starting them takes longer than most of the tests.
-test('the console', { timeout: 1_200_000 }, async (t) => {
+test('the console', async (t) => {
   const chromium = await open(t, 'chromium')
   if (!chromium) return
   await using world = await openWorld()

@@ -12,7 +12,7 @@ import { provideOrSkip } from '@portcullis/test-servers'
 import { composeFolder } from './support/compose-file.ts'
 import { openGate } from './support/gate.ts'
 
-test('the services of examples/compose, behind a real Envoy', { timeout: 600_000 }, async (t) => {
+test('the services of examples/compose, behind a real Envoy', async (t) => {
   // make-env.sh needs openssl to sign a token.
   if ((await provideOrSkip(t, 'openssl')) === undefined) return
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-gate-'))

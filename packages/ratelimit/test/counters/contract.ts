@@ -309,7 +309,7 @@ export function testCounterStore(
     }
     for (const [point, check] of Object.entries(points)) {
       const skip = reasons.get(point) ?? false
-      await t.test(point, { skip, timeout: 120_000 }, () => check(store))
+      await t.test(point, { skip }, () => check(store))
     }
     await store[Symbol.asyncDispose]()
   })

@@ -18,7 +18,7 @@ const paths = {
 
 /** A minimal provider definition, registered with a server. */
 function createSteps(server: OAuthServer, more: Partial<OAuth2Definition> = {}) {
-  const http = createProviderHttp({ timeoutMs: 5_000, maxBytes: 100_000 })
+  const http = createProviderHttp({ timeoutMs: 60_000, maxBytes: 100_000 })
   return defineOAuth2({
     ...paths,
     scopes: ['profile', 'email'],

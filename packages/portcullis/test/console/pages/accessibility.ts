@@ -95,7 +95,7 @@ async function walkByTab(page: Page): Promise<readonly string[]> {
   for (let stop = 0; stop < mostStops; stop += 1) {
     await page.keyboard.press('Tab')
     const found = await page.evaluate(markFocused)
-    if (found === 'again') break
+    if (found === 'first again') break
     if (found.startsWith('unseen')) faults.push(found)
   }
   return [...faults, ...(await page.evaluate(findUnreached))]
@@ -105,6 +105,7 @@ async function walkByTab(page: Page): Promise<readonly string[]> {
 function unmark(): void {
   for (const element of document.querySelectorAll('[data-reached]')) {
     element.removeAttribute('data-reached')
+    element.removeAttribute('data-first')
   }
 }
 
@@ -117,7 +118,10 @@ function markFocused(): string {
     active.setAttribute('data-reached', '')
     return 'inside a frame'
   }
+  if (active.hasAttribute('data-first')) return 'first again'
+  // The rows of a live table may change their order, so that one is reached twice before others.
   if (active.hasAttribute('data-reached')) return 'again'
+  if (document.querySelector('[data-reached]') === null) active.setAttribute('data-first', '')
   active.setAttribute('data-reached', '')
   // In a grid, the active row shows the focus.
   const pointed = document.getElementById(active.getAttribute('aria-activedescendant') ?? '')

@@ -36,10 +36,14 @@ export function GraphqlCard({ token, isSettled }: GraphqlCardProps): JSX.Element
   const sendTimes = (times: number) => async () => {
     setError(undefined)
     setStatuses([])
+    let wasLimited = false
     try {
       for (let time = 0; time < times; time++) {
         const next = await send(query, token)
-        setAnswer(next)
+        const isLimited = next.status === 429
+        wasLimited ||= isLimited
+        // A new window may begin during the series. The response that shows the limit stays visible.
+        if (isLimited || !wasLimited) setAnswer(next)
         if (times > 1) setStatuses((before) => [...before, next.status])
       }
     } catch (reason) {
