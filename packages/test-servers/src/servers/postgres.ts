@@ -1,9 +1,13 @@
 import { execFile } from 'node:child_process'
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { cp, readFile, stat, writeFile } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { findUnprivilegedAccount } from '../account.ts'
 import { findFreePort, host } from '../free-port.ts'
+import { provideFolder } from '../programs/cached-folder.ts'
 import type { ProgramName } from '../programs/programs.ts'
 import { provideProgram } from '../programs/provide-program.ts'
 import { isOpenToAll } from '../sandbox.ts'
@@ -25,6 +29,12 @@ export interface PostgresServer extends Address, Service, OpenServer {
   readonly user: string
   readonly password: string
   readonly database: string
+}
+
+/** The account that runs PostgreSQL, which refuses to run as root. */
+interface Owner {
+  readonly uid: number
+  readonly gid: number
 }
 
 const user = 'postgres'
@@ -65,23 +75,8 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
       if (options.standbyOf) {
         await copyPrimary(options.standbyOf, data, sandbox.folder, who)
       } else {
-        const passwordFile = join(sandbox.folder, 'password')
-        await writeFile(passwordFile, password)
-        await run(
-          join(dirname(program), 'initdb'),
-          [
-            ...['--pgdata', data, '--username', user, '--pwfile', passwordFile],
-            ...[
-              '--auth',
-              options.isOpen ? 'trust' : 'scram-sha-256',
-              '--encoding',
-              'UTF8',
-              '--no-locale',
-              '--no-sync',
-            ],
-          ],
-          { cwd: sandbox.folder, ...who },
-        )
+        const { folder: cwd } = sandbox
+        await createData({ found, program, data, cwd, who, isOpen: options.isOpen ?? false })
       }
       const port = await findFreePort()
       const settings = {
@@ -107,12 +102,49 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
   })
 }
 
+interface DataOptions {
+  /** The program as it was found, of which `program` may be a copy. */
+  readonly found: string
+  readonly program: string
+  readonly data: string
+  readonly cwd: string
+  readonly who: Owner | undefined
+  readonly isOpen: boolean
+}
+
+/**
+ * Creates the data of a new server. The first server of each kind runs initdb; the others get a copy of its
+ * data, which takes a third of the time.
+ */
+async function createData({ found, program, data, cwd, who, isOpen }: DataOptions): Promise<void> {
+  const auth = isOpen ? 'trust' : 'scram-sha-256'
+  const { size, mtimeMs } = await stat(found)
+  const kind = createHash('sha256')
+    .update([found, size, mtimeMs, auth, who?.uid ?? userInfo().uid].join('\n'))
+    .digest('hex')
+  const template = await provideFolder(`postgres-data-${kind.slice(0, 16)}`, async (draft) => {
+    const passwordFile = join(cwd, 'password')
+    await writeFile(passwordFile, password)
+    await run(
+      join(dirname(program), 'initdb'),
+      [
+        ...['--pgdata', data, '--username', user, '--pwfile', passwordFile, '--auth', auth],
+        ...['--encoding', 'UTF8', '--no-locale', '--no-sync'],
+      ],
+      { cwd, ...who },
+    )
+    await run('cp', ['-Rp', data, join(draft, 'data')])
+  })
+  // -p keeps the owner, without which PostgreSQL refuses the folder.
+  if (!existsSync(data)) await run('cp', ['-Rp', join(template, 'data'), data])
+}
+
 /** Copies as the owner of the folder, so that PostgreSQL can use it. */
 async function copyPrimary(
   primary: PostgresServer,
   data: string,
   cwd: string,
-  who: { readonly uid: number; readonly gid: number } | undefined,
+  who: Owner | undefined,
 ): Promise<void> {
   await primary.shutDown()
   await run('cp', ['-Rp', join(primary.folder, 'data'), data], { cwd, ...who })
