@@ -19,7 +19,7 @@ export function Sidebar({ onShow }: SidebarProps): JSX.Element {
   // In a narrow window the navigation may be longer than the window.
   useEffect(() => {
     const current = nav.current?.querySelector('[aria-current]')
-    current?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    if (nav.current && current) scrollToMiddle(nav.current, current)
   }, [path])
   return (
     <header class="sidebar">
@@ -91,4 +91,14 @@ function ThemeButton(): JSX.Element {
       <Icon name={themeIcons[theme]} />
     </button>
   )
+}
+
+/**
+ * Unlike scrollIntoView, it does not change where the Tab key continues: some versions of Chromium would continue at
+ * the element, after the link that skips the navigation.
+ */
+function scrollToMiddle(list: Element, element: Element): void {
+  const outer = list.getBoundingClientRect()
+  const inner = element.getBoundingClientRect()
+  list.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2)
 }
