@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, readFile, stat, writeFile } from 'node:fs/promises'
-import { userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { findUnprivilegedAccount } from '../account.ts'
@@ -120,7 +119,7 @@ async function createData({ found, program, data, cwd, who, isOpen }: DataOption
   const auth = isOpen ? 'trust' : 'scram-sha-256'
   const { size, mtimeMs } = await stat(found)
   const kind = createHash('sha256')
-    .update([found, size, mtimeMs, auth, who?.uid ?? userInfo().uid].join('\n'))
+    .update([found, size, mtimeMs, auth, who?.uid ?? process.getuid?.()].join('\n'))
     .digest('hex')
   const template = await provideFolder(`postgres-data-${kind.slice(0, 16)}`, async (draft) => {
     const passwordFile = join(cwd, 'password')
