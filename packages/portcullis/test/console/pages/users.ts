@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page, Response as PageResponse, Request } from 'playwright-core'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
-import { addManyUsers, removeManyUsers, toSeededEmail } from '../users-database.ts'
+import { addManyUsers, removeManyUsers, runSql, toSeededEmail } from '../users-database.ts'
 import type { RunSuite } from './suite.ts'
 
 const password = 'correct horse battery staple'
@@ -158,6 +158,30 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await page.getByText('1 second factor removed.').waitFor()
     await factors.getByText('No second factors').waitFor()
     await reset.waitFor({ state: 'detached' })
+  })
+
+  await run('a second factor that was removed meanwhile does not fail a reset', async () => {
+    const { access_token: token } = await (await signIn(world, email)).json()
+    for (const name of ['My phone', 'My tablet']) {
+      const enrolled = await fetch(`${world.baseUrls.auth}/factors`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ factor_type: 'totp', friendly_name: name }),
+      })
+      assert.equal(enrolled.status, 200)
+    }
+    await openUser(page, email)
+    await page.getByRole('button', { name: 'Reset factors…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('listitem').filter({ hasText: 'My tablet' }).waitFor()
+    await runSql(world, `delete from auth.mfa_factors where friendly_name = 'My phone'`)
+    await dialog.getByRole('button', { name: 'Reset' }).click()
+    await page.getByText('2 second factors removed.').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    takeRefusal(browserErrors, 404)
+    await openUser(page, email)
+    await page.getByRole('tab', { name: 'Sign-in' }).click()
+    await page.getByRole('region', { name: 'Second factors' }).getByText('No second').waitFor()
   })
 
   await run('a banned user cannot sign in until the ban is lifted', async () => {
