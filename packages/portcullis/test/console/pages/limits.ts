@@ -123,6 +123,39 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     },
   )
 
+  await t.test(
+    'a long list of files leaves the editor in view, and shows the open file',
+    async () => {
+      const modifiedAt = new Date().toISOString()
+      const others = Array.from({ length: 300 }, (_, n) => ({
+        name: `file-${n}.yaml`,
+        bytes: 1,
+        modifiedAt,
+      }))
+      await page.route('**/api/limits/files', (route) =>
+        route.fulfill({ json: [...others, { name: file, bytes: 1, modifiedAt }] }),
+      )
+      const before = page.viewportSize() ?? { width: 1280, height: 720 }
+      for (const size of [before, { width: 390, height: 844 }]) {
+        await page.setViewportSize(size)
+        await switchTo(page, `/limits?view=files&file=${file}`)
+        await textOf(page).waitFor()
+        const list = page.getByRole('region', { name: 'Rule files' })
+        for (const shown of [
+          list.getByRole('link', { name: file }),
+          list.getByRole('button', { name: 'New file' }),
+        ]) {
+          const box = await shown.boundingBox()
+          assert.ok(box && box.y >= 0 && box.y + box.height <= size.height, `${size.width} px`)
+        }
+        const editor = await textOf(page).boundingBox()
+        assert.ok(editor && editor.y < size.height, `${size.width} px: the editor is in view`)
+      }
+      await page.setViewportSize(before)
+      await page.unroute('**/api/limits/files')
+    },
+  )
+
   await t.test('each rule has a history, which includes the latest hits', async () => {
     // A separate domain, whose rule has no hits before this test.
     const ownPath = join(world.folder, 'rules', 'limits-history.yaml')

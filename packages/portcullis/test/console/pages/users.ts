@@ -292,6 +292,30 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     assert.equal((await signIn(world, email)).status, 400)
   })
 
+  await run(
+    'failed sign-ins have phone numbers with a plus sign, and the last page says so',
+    async () => {
+      const failure = {
+        ...{ user_id: null, name: '15550100200', reason: 'wrong_password', count: 1 },
+        ...{ ip_address: '203.0.113.5', first_at: new Date(), last_at: new Date() },
+      }
+      const full = Array.from({ length: 50 }, (_, id) => ({ ...failure, id: `${id}` }))
+      const path = '**/api/users/sign-in-failures?*'
+      await page.route(path, (route) => {
+        const isFirst = new URL(route.request().url()).searchParams.get('page') === '1'
+        return route.fulfill({ json: isFirst ? full : [] })
+      })
+      await switchTo(page, '/users?view=failures')
+      const phones = page.getByRole('cell', { name: '+15550100200' })
+      await phones.nth(49).waitFor()
+      await page.getByRole('button', { name: 'Older' }).click()
+      await page.getByRole('heading', { name: 'No older failed sign-ins' }).waitFor()
+      await page.getByRole('button', { name: 'Newer' }).click()
+      await phones.nth(49).waitFor()
+      await page.unroute(path)
+    },
+  )
+
   await run('five thousand users can be scrolled with few rows and few calls', async () => {
     const domain = `${mark}.example.com`
     const count = 5_000
