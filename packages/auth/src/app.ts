@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts'
 import { type ChecksSettings, createSharedHashQueue } from './create-services.ts'
 import { openDatabase } from './db/database.ts'
 import { openDatabaseClock } from './db/database-clock.ts'
+import { setRequestFinder } from './features/audit/audited-request.ts'
 import { openSignInLog } from './features/audit/sign-in-log.ts'
 import { openDeliveries } from './features/sessions/deliveries.ts'
 import { type Generation, openGeneration, type ProcessParts } from './generation.ts'
@@ -152,6 +153,7 @@ async function openProcessParts(settings: AppSettings, wakeMessages: () => void)
       ? lifecycle.own('clock', await openDatabaseClock({ db, log }))
       : { now: settings.now }
   const deliveries = lifecycle.own('delivered tokens', openDeliveries({ db, log, now }))
+  setRequestFinder(() => currentCall.getStore())
   const signInLog = lifecycle.own(
     'sign-in log',
     openSignInLog({

@@ -97,6 +97,28 @@ test('a line has time, address, user and sentence, and no control characters', (
   assert.match(toEventLine(byAdmin, false), /The account was deleted by service_role$/)
 })
 
+test('a line has phone numbers with a plus sign, as in the console', () => {
+  const failure = createFailure(1)
+  const byPhone = toEvent({
+    ...failure,
+    payload: { ...failure.payload, actor_username: '15550100200' },
+  })
+  assert.match(toEventLine(byPhone, false), / {2}\+15550100200 \(no account\) {2}Failed to sign in/)
+  // The JSON has the stored value, which is the one that the API of the auth server uses.
+  assert.equal(JSON.parse(toEventJson(byPhone)).user.name, '15550100200')
+  const byAdmin = toEvent({
+    ...failure,
+    payload: {
+      ...{ action: 'user_deleted', actor_id: '0', actor_username: '15550100200' },
+      traits: { user_id: userId, user_phone: '15550100300' },
+    },
+  })
+  assert.match(
+    toEventLine(byAdmin, false),
+    / {2}\+15550100300 {2}The account was deleted by \+15550100200$/,
+  )
+})
+
 /** Runs a command that ends by itself. */
 async function run(...args: string[]) {
   let stdout = ''

@@ -185,7 +185,8 @@ function listDecryptionKeys(sources: readonly Environment[]): readonly string[] 
 type FileOptions = Omit<FileImportSettings, 'to' | 'defaults' | 'checks'>
 
 async function importFile(config: Config, log: Log, options: FileOptions): Promise<ImportReport> {
-  const { runFileImport } = await import('../import/run-file-import.ts')
+  const { checkImportFile, runFileImport } = await import('../import/run-file-import.ts')
+  await checkImportFile(options.file)
   const { parseEmail, parsePhone } = await import('../features/users/addresses.ts')
   const { findPasswordFormat } = await import('../passwords/formats/index.ts')
   const { url, namespace: schema } = config.database

@@ -1,4 +1,5 @@
-import { createReadStream } from 'node:fs'
+import { constants, createReadStream } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { openClient } from '../db/connection/open-client.ts'
@@ -31,6 +32,20 @@ export interface FileImportSettings {
   readonly checks: RecordChecks
   readonly onProgress: (done: number) => void
   readonly onWarning: (message: string) => void
+}
+
+/**
+ * Lets a command report a wrong path before it connects to the database. The file is not opened, because that
+ * would disturb the writer of a pipe.
+ * @throws {ImportError} if the file is missing, a folder or not readable.
+ */
+export async function checkImportFile(file: string): Promise<void> {
+  try {
+    await access(file, constants.R_OK)
+    if ((await stat(file)).isDirectory()) throw new ImportError(`${file} is a folder, not a file.`)
+  } catch (error) {
+    throw toReadError(file, error)
+  }
 }
 
 /** All files are one source, which never removes rows: a later file adds to the earlier ones. */
@@ -119,9 +134,13 @@ async function* readRecords({ file, format }: FileImportSettings): AsyncGenerato
     const input = createReadStream(file)
     yield* format === 'csv' ? readCsv(input) : readJsonl(input)
   } catch (error) {
-    if (!(error instanceof Error) || !('syscall' in error)) throw error
-    throw new ImportError(`${file} cannot be read: ${toReason(error)}`, { cause: error })
+    throw toReadError(file, error)
   }
+}
+
+function toReadError(file: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error
+  return new ImportError(`${file} cannot be read: ${toReason(error)}`, { cause: error })
 }
 
 async function writeRows(

@@ -39,7 +39,10 @@ export function noteLimitedSignIns(log: SignInLog, audience: string): CallWatch 
       const { route, failure, signInFailure, grantType, address: ip } = call
       if (failure?.code !== 'over_request_rate_limit' || signInFailure !== undefined) return
       if (!signInRoutes.has(route) || grantType === 'refresh_token') return
-      log.noteFailure({ reason: 'limited', name: '', audience, userId: undefined, ip })
+      // The connection closes outside the context of its request.
+      currentCall.run(call, () =>
+        log.noteFailure({ reason: 'limited', name: '', audience, userId: undefined, ip }),
+      )
       call.signInFailure = { reason: 'limited', userId: undefined }
     },
   }

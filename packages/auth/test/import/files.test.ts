@@ -141,6 +141,21 @@ test('invalid records are reported with their line, and the others are imported'
   assert.match(missing.stderr, /missing cannot be read: no such file or directory\n/)
 })
 
+test('a file that cannot be read is reported before the database is used', async (t) => {
+  const folder = await makeFolder(t)
+  // Nothing listens on this port, so an attempt to connect would be reported instead.
+  const databaseUrl = 'postgres://someone@127.0.0.1:1/db'
+  const env = toCommandEnvironment({ databaseUrl, schema: 'auth' })
+  for (const [option, path, reason] of [
+    ['--jsonl', join(folder, 'missing'), 'cannot be read: no such file or directory'],
+    ['--csv', join(folder, 'missing'), 'cannot be read: no such file or directory'],
+    ['--jsonl', folder, 'is a folder, not a file.'],
+  ] as const) {
+    const { code, stderr } = await runCommand(['import', option, path], { env })
+    assert.deepEqual([code, stderr], [1, `The import failed: ${path} ${reason}\n`])
+  }
+})
+
 test('of several records for one user, the first is imported, also if they are in different batches', async (t) => {
   const opened = await open(t)
   if (!opened) return

@@ -42,17 +42,27 @@ export function createConsoleCommand(version: string): CompletableCommand {
         return 2
       }
       // Installed first, so that a signal during the start also shuts down cleanly.
-      const stopped = new Promise<void>((stop) => {
-        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-          process.once(signal, () => stop())
+      let hasSignal = false
+      const stopped = new Promise<'stopped'>((stop) => {
+        const onSignal = () => {
+          hasSignal = true
+          stop('stopped')
         }
+        for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+          process.once(signal, onSignal)
       })
       const settings = { ...parsed, version, token: randomBytes(24).toString('base64url') }
-      const opened = await open(settings, io)
+      const opened = await Promise.race([open(settings, io), stopped]).catch(async (error: unknown) => {
+        // Ctrl-C also ends the process that bundles the page, and its end can be noticed before the signal.
+        await new Promise((resolve) => setImmediate(resolve))
+        if (hasSignal) return 'stopped' as const
+        throw error
+      })
+      if (opened === 'stopped') return 0
       if (opened === undefined) return 1
       await using running = opened
-      const isStopped = await Promise.race([printTargets(settings, io), stopped.then(() => true)])
-      if (isStopped !== true) {
+      const first = await Promise.race([printTargets(settings, io), stopped])
+      if (first !== 'stopped') {
         const warning = toWarning(settings.host, running.entryUrl)
         io.stdout.write(`\nConsole    ${running.entryUrl}\n${warning}\nPress Ctrl-C to stop.\n`)
       }

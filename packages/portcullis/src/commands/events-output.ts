@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 import type { AuditEvent } from '../console/events/read-events.ts'
-import { toActor, toSentence } from '../web/audit-sentences.ts'
+import { formatEventName, toActor, toSentence } from '../web/audit-sentences.ts'
 
 type Format = Parameters<typeof styleText>[0]
 
@@ -16,7 +16,7 @@ export function toEventLine(event: AuditEvent, hasColor: boolean): string {
   return [
     style('dim', toLocalTime(at)),
     toPrintable(entry.ip_address || '-').padEnd(15),
-    toPrintable(user.name || user.id || '-') + account,
+    toPrintable(formatEventName(user.name) || user.id || '-') + account,
     style(isFailure ? 'red' : 'bold', sentence) + (actor ? ` by ${toPrintable(actor)}` : ''),
   ].join('  ')
 }

@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../console/routes/users-audit.ts'
 import { formatBanEnd } from './ban-end.ts'
+import { formatPhone } from './format.ts'
 
 /** The text for an action of the user, and for the same action of an administrator. */
 interface Sentence {
@@ -93,11 +94,17 @@ export function toSentence({ payload }: AuditEntry, userId: string): string {
   return text
 }
 
+/** The name in an event, which is an email address, a phone number or the name of a role. */
+export function formatEventName(name: string): string {
+  return /^\d{7,15}$/.test(name) ? formatPhone(name) : name
+}
+
 /** Returns who acted on the user's account; undefined if it was the user. */
 export function toActor({ payload }: AuditEntry, userId: string): string | undefined {
   if (payload.actor_id === userId) return undefined
   const { admin } = payload.traits ?? {}
-  return typeof admin === 'string' ? `${admin} (${payload.actor_username})` : payload.actor_username
+  const name = formatEventName(payload.actor_username)
+  return typeof admin === 'string' ? `${admin} (${name})` : name
 }
 
 /** An action or a reason with its text, for filters. */

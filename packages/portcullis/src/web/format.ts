@@ -69,8 +69,3 @@ export function formatPeriod(from: number, to: number): string {
 export function formatPhone(phone: string): string {
   return phone.startsWith('+') ? phone : `+${phone}`
 }
-
-/** The name in an event, which is an email address, a phone number or the name of a role. */
-export function formatEventName(name: string): string {
-  return /^\d{7,15}$/.test(name) ? formatPhone(name) : name
-}

@@ -11,6 +11,7 @@ import { parseConsoleArguments } from '../../src/commands/console-arguments.ts'
 import { openConsole } from '../../src/console/console.ts'
 import { createAuthCheck } from '../../src/console/health/index.ts'
 import { listReachable } from '../../src/up/addresses.ts'
+import { findFamily, waitUntilExited } from '../support/processes.ts'
 
 const program = join(import.meta.dirname, '../../src/main.ts')
 const key = 'a-service-key-that-must-stay-secret'
@@ -189,6 +190,29 @@ test('it starts for other servers, prints their state, admits with the token and
 
   child.kill('SIGINT')
   assert.deepEqual(await exited, [0, null])
+})
+
+test('Ctrl-C while the page is bundled ends the console quietly', async (t) => {
+  // The terminal sends the signal to all processes of the group, so the bundler receives it too.
+  const child = spawn(
+    process.execPath,
+    [program, 'console', '--graphql-url', 'http://127.0.0.1:1/graphql', '--port', '0'],
+    { detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  const { pid } = child
+  assert.ok(pid !== undefined)
+  const closed = once(child, 'close')
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+  }
+  let family = findFamily(pid)
+  t.after(() => child.kill('SIGKILL'))
+  // The second process is the bundler.
+  while (family.length < 2) family = findFamily(pid)
+  process.kill(-pid, 'SIGINT')
+  assert.deepEqual([...(await closed), output], [0, null, ''])
+  await waitUntilExited(family)
 })
 
 test('a refused key is reported at start', async (t) => {

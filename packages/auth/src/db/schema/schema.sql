@@ -62,7 +62,7 @@
 -- step timestamp with time zone, outcome text, count bigint
 
 -- table sign_in_failures
--- id uuid, period timestamp with time zone, aud text, name text, reason text, ip_address text, user_id uuid, count bigint, first_at timestamp with time zone, last_at timestamp with time zone
+-- id uuid, period timestamp with time zone, aud text, name text, reason text, ip_address text, user_id uuid, count bigint, first_at timestamp with time zone, last_at timestamp with time zone, user_agent text, request_id text
 
 -- table user_counts
 -- aud text, slot smallint, count bigint

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { nilId } from '../../db/nil-id.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
+import { describeRequest } from './audited-request.ts'
 
 /** All actions of the audit log, with the type of their entries. */
 export const auditActions = {
@@ -57,10 +58,28 @@ export function toAuditEntry(action: AuditAction, actor: Actor, traits: Metadata
       actor_id: actor.id,
       actor_via_sso: actor.is_sso_user,
       actor_username: actor.phone ?? actor.email ?? '',
-      action,
-      log_type: auditActions[action],
+      ...toAuditPart(action),
       ...(Object.keys(traits).length > 0 && { traits }),
     },
+  }
+}
+
+/** The part of a payload that does not depend on the user. */
+export interface AuditPart {
+  readonly action: AuditAction
+  readonly log_type: string
+  readonly user_agent?: string
+  readonly request_id?: string
+}
+
+/** For statements that read the user themselves and add the rest of the payload. */
+export function toAuditPart(action: AuditAction): AuditPart {
+  const { user_agent, request_id } = describeRequest()
+  return {
+    action,
+    log_type: auditActions[action],
+    ...(user_agent !== '' && { user_agent }),
+    ...(request_id !== '' && { request_id }),
   }
 }
 

@@ -4,6 +4,7 @@ import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Queries } from '../../db/database.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
 import { isStorableText } from '../users/metadata.ts'
+import { describeRequest } from './audited-request.ts'
 import { trimSignIns, writeSignIns } from './statements.ts'
 
 /** Why a sign-in failed. Only operators see it; the responses to clients do not depend on it. */
@@ -111,6 +112,9 @@ interface KeptFailure {
   count: number
   readonly first_at: Date
   last_at: Date
+  /** The user agent and the request ID of the last attempt. */
+  user_agent: string
+  request_id: string
 }
 
 interface Unwritten {
@@ -191,10 +195,12 @@ export function openSignInLog(settings: SignInLogSettings): SignInLog & AsyncDis
     if (known !== undefined) {
       known.count += 1
       known.last_at = at
+      Object.assign(known, describeRequest())
     } else if (unwritten.failures.size < mostFailures) {
       unwritten.failures.set(key, {
         ...{ id: randomUUID(), period: new Date(period), aud, name, reason, ip_address: ip },
         ...{ user_id: userId ?? null, count: 1, first_at: at, last_at: at },
+        ...describeRequest(),
       })
     }
   }

@@ -23,10 +23,11 @@ export const writeSignIns = statement(
      on conflict (step, outcome) do update set count = c.count + excluded.count
    ), noted as (
      select * from jsonb_to_recordset($2::jsonb) as n(id uuid, period timestamptz, aud text, name text,
-       reason text, ip_address text, user_id uuid, count bigint, first_at timestamptz, last_at timestamptz)
+       reason text, ip_address text, user_id uuid, count bigint, first_at timestamptz, last_at timestamptz,
+       user_agent text, request_id text)
    )
    insert into {ns}.sign_in_failures as f (id, period, aud, name, reason, ip_address, user_id, count,
-     first_at, last_at)
+     first_at, last_at, user_agent, request_id)
    select n.id, n.period, n.aud, n.name, n.reason, n.ip_address,
      coalesce(
        (select u.id from {ns}.users u where u.id = n.user_id),
@@ -34,11 +35,13 @@ export const writeSignIns = statement(
          and not u.is_sso_user and u.deleted_at is null),
        (select u.id from {ns}.users u where u.phone = n.name and u.aud = n.aud
          and u.deleted_at is null)
-     ), n.count, n.first_at, n.last_at
+     ), n.count, n.first_at, n.last_at, n.user_agent, n.request_id
    from noted n order by n.period, n.aud, n.name, n.reason, n.ip_address
    on conflict (period, aud, name, reason, ip_address) do update set
      count = f.count + excluded.count, last_at = greatest(f.last_at, excluded.last_at),
-     user_id = coalesce(f.user_id, excluded.user_id)`,
+     user_id = coalesce(f.user_id, excluded.user_id),
+     user_agent = case when excluded.last_at < f.last_at then f.user_agent else excluded.user_agent end,
+     request_id = case when excluded.last_at < f.last_at then f.request_id else excluded.request_id end`,
 )
 
 const beyond = (condition: string, most: number) =>

@@ -4,7 +4,7 @@ import { ApiError, invalid } from '../../errors.ts'
 import { draftNotice } from '../../messages/requests/notifications.ts'
 import { findTextHashes } from '../../messages/requests/phone-codes.ts'
 import type { Services } from '../../services.ts'
-import { type AuditAction, auditActions, createAuditId } from '../audit/audit.ts'
+import { createAuditId, toAuditPart } from '../audit/audit.ts'
 import { notingFailure } from '../audit/sign-in-log.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { SessionRow } from '../sessions/statements/sessions.ts'
@@ -252,12 +252,11 @@ async function toProof(services: Services, { type, proof }: VerificationInput) {
 }
 
 function toAudit(effect: EffectName, wantsCode: boolean) {
-  const part = (action: AuditAction) => ({ action, log_type: auditActions[action] })
   if (effect === 'change' || effect === 'change_phone') {
-    return { first: part('user_modified'), later: part('user_modified') }
+    return { first: toAuditPart('user_modified'), later: toAuditPart('user_modified') }
   }
   // With a code, the user has not signed in yet; the exchange of the code logs the sign-in.
-  return { first: part('user_signedup'), later: wantsCode ? null : part('login') }
+  return { first: toAuditPart('user_signedup'), later: wantsCode ? null : toAuditPart('login') }
 }
 
 function hasSession(row: VerdictRow): row is VerdictRow & SessionRow {

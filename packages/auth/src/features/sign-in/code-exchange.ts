@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
 import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
-import { auditActions, createAuditId } from '../audit/audit.ts'
+import { createAuditId, toAuditPart } from '../audit/audit.ts'
 import { linkIdentity } from '../external/identities.ts'
 import { takeLinkingFlow } from '../external/statements/flows.ts'
 import { matchesVerifier } from '../sessions/pkce.ts'
@@ -108,8 +108,7 @@ function toExchange(flow: FlowRow, client: Client, nowMs: number): FlowExchange 
       tag: client.tag ?? null,
     },
     audit_id: createAuditId(),
-    action: 'login',
-    log_type: auditActions.login,
+    audit: toAuditPart('login'),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Row } from '../../db/database.ts'
 import { object, statement } from '../../db/statement.ts'
 import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
+import type { AuditPart } from '../audit/audit.ts'
 import type { NewSession } from '../one-time-codes/statements/verify.ts'
 import { type SessionRow, selectSession } from '../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../users/statements/user-row.ts'
@@ -43,8 +44,7 @@ export interface FlowExchange {
   readonly flow_id: string
   readonly session: NewSession
   readonly audit_id: string
-  readonly action: string
-  readonly log_type: string
+  readonly audit: AuditPart
 }
 
 /**
@@ -56,7 +56,7 @@ export const exchangeFlow = statement(
   object<FlowExchange>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(now timestamptz, ip text, user_agent text,
-       flow_id uuid, session jsonb, audit_id uuid, action text, log_type text)
+       flow_id uuid, session jsonb, audit_id uuid, audit jsonb)
    ), owner as materialized (
      select u.id from {ns}.flow_states f join {ns}.users u on u.id = f.user_id cross join p
      where f.id = p.flow_id
@@ -79,7 +79,7 @@ export const exchangeFlow = statement(
      returning u.*
    ), logged as (
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select p.audit_id, jsonb_build_object('action', p.action, 'log_type', p.log_type,
+     select p.audit_id, p.audit || jsonb_build_object(
        'actor_id', u.id, 'actor_via_sso', u.is_sso_user,
        'actor_username', coalesce(u.phone, u.email, ''),
        'traits', jsonb_build_object('provider_type', used.way)), p.ip, p.now

@@ -40,7 +40,8 @@ test('GET /admin/audit', async (t) => {
     assert.deepEqual(Object.keys(entry).toSorted(), ['created_at', 'id', 'ip_address', 'payload'])
     assert.equal(entry.ip_address, '203.0.113.5')
     assert.match(entry.created_at, /^\d{4}-\d\d-\d\dT.*Z$/)
-    const { traits: _, ...payload } = entry.payload
+    const { traits: _, user_agent: agent, request_id: requestId, ...payload } = entry.payload
+    assert.deepEqual([typeof agent, typeof requestId], ['string', 'string'])
     assert.deepEqual(payload, {
       actor_id: id,
       actor_via_sso: false,

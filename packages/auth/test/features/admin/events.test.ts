@@ -16,6 +16,8 @@ interface Event {
     readonly action: string
     readonly actor_username: string
     readonly traits?: Readonly<Record<string, unknown>>
+    readonly user_agent?: string
+    readonly request_id?: string
   }
 }
 
@@ -51,7 +53,10 @@ async function openWriter({ databaseUrl, schema }: FlowServer) {
 const toActions = ({ events }: Answer) => events.map(({ payload }) => payload.action)
 
 test('GET /admin/events', async (t) => {
-  const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
+  const server = await openFlowServer(t, {
+    AUTH_TRUSTED_HOPS: '1',
+    AUTH_REQUEST_ID_HEADER: 'x-request-id',
+  })
   if (!server) return
   const { read, ask } = createReader(server)
   const signIn = (email: string, word: string, ip: string) =>
@@ -111,6 +116,36 @@ test('GET /admin/events', async (t) => {
     assert.deepEqual(toActions(await read({ from: at, action: 'login' })), ['login'])
     assert.deepEqual(toActions(await read({ to: at, action: 'login' })), [])
     assert.deepEqual(toActions(await read({ from: '2999-01-01T00:00:00Z' })), [])
+  })
+
+  await t.test('events have the user agent and the ID of their request', async () => {
+    const agent = `agent ${'x'.repeat(600)}`
+    const headers = { 'user-agent': agent, 'x-request-id': 'request-of-ada' }
+    const ada = await server.newUser()
+    const body = { email: ada.email, password }
+    assert.equal((await server.post('/token?grant_type=password', body, headers)).status, 200)
+    const wrong = { ...body, password: 'not the right one' }
+    await server.post('/token?grant_type=password', wrong, { 'user-agent': 'first' })
+    await server.post('/token?grant_type=password', wrong, headers)
+    const readFailed = async () => (await read({ user: ada.id, failed: 'true' })).events[0]
+    let failed = await readFailed()
+    while (failed?.payload.traits?.['count'] !== 2) failed = await readFailed()
+    const [login] = (await read({ user: ada.id, action: 'login' })).events
+    for (const event of [login, failed]) {
+      assert.deepEqual(
+        [event?.payload.user_agent, event?.payload.request_id],
+        [agent.slice(0, 256), 'request-of-ada'],
+      )
+    }
+    await send(server.url, `/admin/users/${ada.id}`, {
+      method: 'DELETE',
+      token: server.serviceToken,
+    })
+    const { events } = await read({ user: ada.id, action: 'login' })
+    assert.deepEqual(
+      events.map(({ payload }) => [payload.user_agent, payload.request_id]),
+      [[undefined, undefined]],
+    )
   })
 
   await t.test('a former address finds the entries that have it', async () => {

@@ -31,6 +31,8 @@ export class HistoryRecorder implements Disposable {
   #sumByRule: SumByRule | undefined
   #loads: number | undefined
   #fault: string | undefined
+  #reading: Promise<void> | undefined
+  #nextReading: Promise<void> | undefined
   #savedMs = 0
   #hasNews = false
 
@@ -45,8 +47,26 @@ export class HistoryRecorder implements Disposable {
     return { ...this.#history.read(rule, range, this.#parts.now()), fault: this.#fault }
   }
 
-  /** Never rejects: a failure becomes part of the state. */
-  async refresh(): Promise<void> {
+  /**
+   * Reads the counters. Readings never overlap, since a late one would be compared with a newer one. A call during
+   * a reading gets the next one, because the current one may lack the latest hits.
+   * Never rejects: a failure becomes part of the state.
+   */
+  refresh(): Promise<void> {
+    if (this.#reading === undefined) {
+      this.#reading = this.#record().finally(() => {
+        this.#reading = undefined
+      })
+      return this.#reading
+    }
+    this.#nextReading ??= this.#reading.then(() => {
+      this.#nextReading = undefined
+      return this.refresh()
+    })
+    return this.#nextReading
+  }
+
+  async #record(): Promise<void> {
     try {
       const { loads, rules } = await this.#parts.readStatistics()
       const atMs = this.#parts.now()

@@ -192,6 +192,9 @@ export interface AuditEntry {
     /** The role, if the actor is an administrator. */
     readonly actor_username: string
     readonly traits?: Readonly<Record<string, unknown>>
+    /** Supabase Auth does not store the user agent and the ID of the request. */
+    readonly user_agent?: string
+    readonly request_id?: string
   }
 }
 

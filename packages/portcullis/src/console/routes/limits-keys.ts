@@ -107,7 +107,11 @@ export const addRoutes: AddRoutes = (server, { ratelimit, streams }) => {
   server.get<{ Querystring: { rule: string; range: HistoryRange } }>(
     '/api/limits/history',
     { schema: { querystring: historyQuery } },
-    async ({ query }): Promise<HistoryState> => recorder.read(query.rule, query.range),
+    async ({ query }): Promise<HistoryState> => {
+      // The chart includes the hits until now, not only those until the last regular reading.
+      await recorder.refresh()
+      return recorder.read(query.rule, query.range)
+    },
   )
 }
 

@@ -26,6 +26,8 @@ const paths = {
   moon: 'M20 14.5A8 8 0 1 1 9.5 4a6.5 6.5 0 0 0 10.5 10.5',
   system: 'M3 5h18v11H3zM8 20h8M12 16v4',
   chevron: 'M9 6l6 6-6 6',
+  ban: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18M5.6 5.6l12.8 12.8',
+  leave: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
   phone: 'M8 3h8v18H8zM11 18h2',
   chat: 'M4 5h16v11H9l-5 4z',
   keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M17 14h.01M7 14h7',

@@ -64,9 +64,15 @@ interface Service {
   isDown: boolean
 }
 
-function openRecorder(service: Service, clock: { nowMs: number }, file?: string) {
+function openRecorder(
+  service: Service,
+  clock: { nowMs: number },
+  file?: string,
+  onReading?: () => Promise<void>,
+) {
   return new HistoryRecorder({
     async readStatistics() {
+      await onReading?.()
       if (service.isDown) throw new Error('The service does not respond')
       const counts = { total: service.total, within: service.total, near: 0, over: 0, shadow: 0 }
       return { loads: 1, refusals: 0, rules: new Map([['d.user', counts]]) }
@@ -135,6 +141,32 @@ test('an outage leaves a gap, and a restart of the service loses nothing', async
     points.slice(-5).map((point) => point?.total ?? null),
     [1, 0.5, null, null, 1],
   )
+})
+
+test('readings never overlap, and a call during a reading gets a later one', async () => {
+  const clock = { nowMs: start }
+  const service = { total: 0, isDown: false }
+  let open = 0
+  let readings = 0
+  const gate = Promise.withResolvers<void>()
+  const recorder = openRecorder(service, clock, undefined, async () => {
+    open += 1
+    readings += 1
+    assert.equal(open, 1)
+    if (readings === 2) await gate.promise
+    open -= 1
+  })
+  await recorder.refresh()
+  clock.nowMs += minute
+  const second = recorder.refresh()
+  const waiting = [recorder.refresh(), recorder.refresh()]
+  gate.resolve()
+  await second
+  service.total = 60
+  clock.nowMs += minute
+  await Promise.all(waiting)
+  assert.equal(readings, 3)
+  assert.equal(recorder.read('d.user', '1h').sums.total, 60)
 })
 
 test('the history is kept between starts of the console', async (t) => {

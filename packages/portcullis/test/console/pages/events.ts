@@ -132,7 +132,10 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     await openPanel.getByRole('heading', { name: 'Signed in' }).waitFor()
     await openPanel.getByText('Can sign in').waitFor()
     await openPanel.getByText(/"actor_username": "eve-/).waitFor()
-    await openPanel.getByText(/"audit_log_id":"[\da-f-]{36}"/).waitFor()
+    const facts = openPanel.locator('dl')
+    await facts.getByText('events-test/1.0').waitFor()
+    await facts.getByText('Request ID', { exact: true }).waitFor()
+    await openPanel.getByText(/^"request_id":"[\da-f-]{36}"$/).waitFor()
     await openPanel.getByText('127.0.0.1').first().waitFor()
     await page.reload()
     await openPanel.getByRole('heading', { name: 'Signed in' }).waitFor()
@@ -143,6 +146,8 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     assert.equal(new URL(page.url()).search, `?user=${id}`)
     await failed.click()
     await openPanel.getByText('wrong_password').first().waitFor()
+    await facts.getByText('events-test/1.0').waitFor()
+    await openPanel.getByText(/^"request_id":"[\da-f-]{36}"$/).waitFor()
     await openPanel.getByRole('link', { name: 'All events from this IP address' }).click()
     await page.waitForURL('**/events?address=127.0.0.1')
     await failed.filter({ hasText: unknown }).first().click()
@@ -229,11 +234,18 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
       ...[program, 'events', 'tail', '--data', world.folder, '--user', email],
       ...['--no-follow', '--json'],
     ])
-    const actions = stdout
+    const payloads = stdout
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line).payload.action)
-    assert.deepEqual(actions, ['user_signedup', 'login', 'login_failed', 'login'])
+      .map((line) => JSON.parse(line).payload)
+    assert.deepEqual(
+      payloads.map(({ action }) => action),
+      ['user_signedup', 'login', 'login_failed', 'login'],
+    )
+    for (const { user_agent: agent, request_id: requestId } of payloads.slice(1)) {
+      assert.equal(agent, 'events-test/1.0')
+      assert.match(requestId, /^[\da-f-]{36}$/)
+    }
   })
 }
 
@@ -248,7 +260,7 @@ async function createUser(page: Page, { consoleUrl }: TestWorld, email: string):
 function signIn({ baseUrls }: TestWorld, email: string, tried = password): Promise<Response> {
   return fetch(`${baseUrls.auth}/token?grant_type=password`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', 'user-agent': 'events-test/1.0' },
     body: JSON.stringify({ email, password: tried }),
   })
 }

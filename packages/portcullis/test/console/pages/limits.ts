@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { openConsole } from '../../../src/console/console.ts'
@@ -123,19 +123,74 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     },
   )
 
-  await t.test('each rule has a history', async () => {
-    await switchTo(page, '/limits')
-    await domainRows(page).getByRole('button', { name: 'History of user' }).click()
-    const dialog = page.getByRole('dialog', { name: 'History of user' })
-    // The console reads the counters every ten seconds.
-    await dialog.getByText(/^301 hits, 299 over the limit/).waitFor()
-    await dialog.getByRole('img', { name: /^Hits per second: / }).waitFor()
-    for (const range of ['24 hours', '7 days']) {
-      await dialog.getByRole('tab', { name: range }).click()
-      await dialog.getByText(/^301 hits, 299 over the limit/).waitFor()
+  await t.test(
+    'a long list of files leaves the editor in view, and shows the open file',
+    async () => {
+      const modifiedAt = new Date().toISOString()
+      const others = Array.from({ length: 300 }, (_, n) => ({
+        name: `file-${n}.yaml`,
+        bytes: 1,
+        modifiedAt,
+      }))
+      await page.route('**/api/limits/files', (route) =>
+        route.fulfill({ json: [...others, { name: file, bytes: 1, modifiedAt }] }),
+      )
+      const before = page.viewportSize() ?? { width: 1280, height: 720 }
+      for (const size of [before, { width: 390, height: 844 }]) {
+        await page.setViewportSize(size)
+        await switchTo(page, `/limits?view=files&file=${file}`)
+        await textOf(page).waitFor()
+        const list = page.getByRole('region', { name: 'Rule files' })
+        for (const shown of [
+          list.getByRole('link', { name: file }),
+          list.getByRole('button', { name: 'New file' }),
+        ]) {
+          const box = await shown.boundingBox()
+          assert.ok(box && box.y >= 0 && box.y + box.height <= size.height, `${size.width} px`)
+        }
+        const editor = await textOf(page).boundingBox()
+        assert.ok(editor && editor.y < size.height, `${size.width} px: the editor is in view`)
+      }
+      await page.setViewportSize(before)
+      await page.unroute('**/api/limits/files')
+    },
+  )
+
+  await t.test('each rule has a history, which includes the latest hits', async () => {
+    // A separate domain, whose rule has no hits before this test.
+    const ownPath = join(world.folder, 'rules', 'limits-history.yaml')
+    writeFileSync(ownPath, rules.replace('limits-page', 'limits-history'))
+    try {
+      await switchTo(page, '/limits')
+      const domain = domainRows(page, 'limits-history')
+      await domain.getByRole('button', { name: 'History of user' }).click()
+      const dialog = page.getByRole('dialog', { name: 'History of user' })
+      // To show this, the console has read the counters before the hits.
+      await dialog.getByText('No hits were recorded in this time.').waitFor()
+      const hit = async () => {
+        const answer = await fetch(`${world.baseUrls.ratelimit}/json`, {
+          method: 'POST',
+          body: JSON.stringify({
+            domain: 'limits-history',
+            descriptors: [{ entries: [{ key: 'user', value: 'ada' }] }],
+            hitsAddend: 301,
+          }),
+        })
+        const { overallCode }: { overallCode?: string } = await answer.json()
+        return overallCode
+      }
+      // Until the service has loaded the file, it allows the request and counts nothing.
+      while ((await hit()) !== 'OVER_LIMIT') assert.equal(await dialog.count(), 1)
+      for (const range of ['24 hours', '7 days', '1 hour']) {
+        await dialog.getByRole('tab', { name: range }).click()
+        await dialog.getByText(/^301 hits, 299 over the limit/).waitFor()
+        await dialog.getByRole('img', { name: /^Hits per second: / }).waitFor()
+      }
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    } finally {
+      rmSync(ownPath)
     }
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await dialog.waitFor({ state: 'detached' })
   })
 
   await t.test('a limit is changed in its row, and the effect is shown before', async () => {
@@ -423,9 +478,9 @@ async function reviewAndSave(page: Page): Promise<void> {
   await dialog.getByRole('button', { name: 'Save' }).click()
 }
 
-function domainRows(page: Page): Locator {
+function domainRows(page: Page, domain = 'limits-page'): Locator {
   return page.getByRole('rowgroup').filter({
-    has: page.getByRole('button', { name: 'limits-page', exact: true }),
+    has: page.getByRole('button', { name: domain, exact: true }),
   })
 }
 

@@ -168,6 +168,68 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
       await page.getByText('5 selected').waitFor({ state: 'detached' })
     })
 
+    await run(
+      'a user found by search is banned or signed out with a button in the row',
+      async () => {
+        const email = toEmail(50)
+        await switchTo(page, '/')
+        // The four steps of the documentation.
+        await page.getByRole('navigation').getByRole('link', { name: 'Users' }).click()
+        await page.getByLabel('Search users').fill(email)
+        await page.getByRole('button', { name: `Ban ${email}`, exact: true }).click()
+        await page.getByRole('dialog').getByRole('button', { name: 'Ban', exact: true }).click()
+
+        await row(50).getByText('Banned').waitFor()
+        const countBanned = async () => (await call(`/api/users?banned=true&filter=${email}`)).total
+        assert.equal(await countBanned(), 1)
+        assert.equal(await page.getByRole('tablist').count(), 0, 'the row was not opened')
+        await page.getByRole('button', { name: `Lift the ban of ${email}` }).click()
+        await page.getByText(`The ban of ${email} was lifted.`).waitFor()
+        await row(50).getByText('Confirmed').waitFor()
+        assert.equal(await countBanned(), 0)
+
+        await page.getByRole('button', { name: `Revoke the sessions of ${email}` }).click()
+        const dialog = page.getByRole('dialog', { name: `Revoke all sessions of ${email}?` })
+        await dialog.getByRole('button', { name: 'Revoke sessions' }).click()
+        await page.getByText(`${email} was signed out.`).waitFor()
+      },
+    )
+
+    await run('the buttons of a row work with the keyboard', async () => {
+      await openList('&sort=email')
+      await page.getByLabel('Search users').focus()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('End')
+      await page.keyboard.press('Home')
+      await page.keyboard.press('ArrowRight')
+      const ban = page.getByRole('button', { name: `Lift the ban of ${toEmail(1)}` })
+      assert.equal(await isFocused(ban), true)
+      await page.keyboard.press('ArrowLeft')
+      assert.equal(await isFocused(page.getByRole('grid')), true)
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('ArrowRight')
+      const remove = page.getByRole('button', { name: `Delete ${toEmail(1)}`, exact: true })
+      assert.equal(await isFocused(remove), true)
+      await page.keyboard.press('Enter')
+      const dialog = page.getByRole('dialog', { name: `Delete ${toEmail(1)}?` })
+      await dialog.waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      assert.equal(await isFocused(page.getByRole('grid')), true)
+      assert.equal(await countUsers(''), count)
+
+      for (const _ of ['ban', 'sessions', 'delete']) await page.keyboard.press('ArrowRight')
+      await page.keyboard.press('Enter')
+      await dialog.waitFor()
+      await page.keyboard.press('Enter')
+      await page.getByText(`${toEmail(1)} was deleted.`).waitFor()
+      await row(1).waitFor({ state: 'detached' })
+      // The button that had the focus belongs to another user now.
+      assert.equal(await isFocused(page.getByRole('grid')), true)
+      assert.equal(await countUsers(''), count - 1)
+    })
+
     await run('users who cannot be deleted are listed, and stay selected', async () => {
       await openList('&sort=-email')
       for (const number of [300, 299, 298]) {
@@ -186,7 +248,7 @@ export const testManyUsers: RunSuite = async (t, { browser, world }) => {
       await dialog.getByRole('button', { name: 'Close' }).click()
       await page.getByText('1 selected').waitFor()
       await row(300).waitFor({ state: 'detached' })
-      await page.getByText(`297 users matching “${domain}”`).waitFor()
+      await page.getByText(`296 users matching “${domain}”`).waitFor()
     })
 
     await run('sessions of several users are revoked', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Page, Response as PageResponse, Request } from 'playwright-core'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
-import { addManyUsers, removeManyUsers, toSeededEmail } from '../users-database.ts'
+import { addManyUsers, removeManyUsers, runSql, toSeededEmail } from '../users-database.ts'
 import type { RunSuite } from './suite.ts'
 
 const password = 'correct horse battery staple'
@@ -160,6 +160,30 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await reset.waitFor({ state: 'detached' })
   })
 
+  await run('a second factor that was removed meanwhile does not fail a reset', async () => {
+    const { access_token: token } = await (await signIn(world, email)).json()
+    for (const name of ['My phone', 'My tablet']) {
+      const enrolled = await fetch(`${world.baseUrls.auth}/factors`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify({ factor_type: 'totp', friendly_name: name }),
+      })
+      assert.equal(enrolled.status, 200)
+    }
+    await openUser(page, email)
+    await page.getByRole('button', { name: 'Reset factors…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('listitem').filter({ hasText: 'My tablet' }).waitFor()
+    await runSql(world, `delete from auth.mfa_factors where friendly_name = 'My phone'`)
+    await dialog.getByRole('button', { name: 'Reset' }).click()
+    await page.getByText('2 second factors removed.').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    takeRefusal(browserErrors, 404)
+    await openUser(page, email)
+    await page.getByRole('tab', { name: 'Sign-in' }).click()
+    await page.getByRole('region', { name: 'Second factors' }).getByText('No second').waitFor()
+  })
+
   await run('a banned user cannot sign in until the ban is lifted', async () => {
     await openUser(page, email)
     await page.getByRole('button', { name: 'Ban…' }).click()
@@ -267,6 +291,30 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     takeRefusal(browserErrors, 404)
     assert.equal((await signIn(world, email)).status, 400)
   })
+
+  await run(
+    'failed sign-ins have phone numbers with a plus sign, and the last page says so',
+    async () => {
+      const failure = {
+        ...{ user_id: null, name: '15550100200', reason: 'wrong_password', count: 1 },
+        ...{ ip_address: '203.0.113.5', first_at: new Date(), last_at: new Date() },
+      }
+      const full = Array.from({ length: 50 }, (_, id) => ({ ...failure, id: `${id}` }))
+      const path = '**/api/users/sign-in-failures?*'
+      await page.route(path, (route) => {
+        const isFirst = new URL(route.request().url()).searchParams.get('page') === '1'
+        return route.fulfill({ json: isFirst ? full : [] })
+      })
+      await switchTo(page, '/users?view=failures')
+      const phones = page.getByRole('cell', { name: '+15550100200' })
+      await phones.nth(49).waitFor()
+      await page.getByRole('button', { name: 'Older' }).click()
+      await page.getByRole('heading', { name: 'No older failed sign-ins' }).waitFor()
+      await page.getByRole('button', { name: 'Newer' }).click()
+      await phones.nth(49).waitFor()
+      await page.unroute(path)
+    },
+  )
 
   await run('five thousand users can be scrolled with few rows and few calls', async () => {
     const domain = `${mark}.example.com`

@@ -6,7 +6,7 @@ import { statement } from '../../../db/statement.ts'
  */
 const scrubAudit = (subject: string) => `scrubbed as (
      update {ns}.audit_log_entries a set ip_address = '',
-       payload = (a.payload - 'actor_name') #- '{traits,user_email}' #- '{traits,user_phone}'
+       payload = (a.payload - '{actor_name,user_agent,request_id}'::text[]) #- '{traits,user_email}' #- '{traits,user_phone}'
          || case when a.payload ->> 'actor_id' = ${subject}.id::text
            then '{"actor_username": ""}' else '{}' end::jsonb
      from ${subject}

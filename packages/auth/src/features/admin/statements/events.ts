@@ -65,10 +65,12 @@ function toFailureFilter(p: Toward<FilterName>): string {
   ].join(' and ')
 }
 
-/** Failed sign-ins have the form of audit entries. Attempts that share a row have the time of the last one. */
+/** Failed sign-ins have the form of audit entries. Attempts that share a row have the time and request of the last one. */
 const failureColumns = `id, jsonb_build_object('action', 'login_failed', 'log_type', 'account',
     'actor_id', coalesce(user_id::text, ''), 'actor_username', name,
-    'traits', jsonb_build_object('reason', reason, 'count', count, 'first_at', first_at)) as payload,
+    'traits', jsonb_build_object('reason', reason, 'count', count, 'first_at', first_at))
+    || jsonb_strip_nulls(jsonb_build_object('user_agent', nullif(user_agent, ''),
+      'request_id', nullif(request_id, ''))) as payload,
     ip_address, last_at as created_at`
 
 const order = 'created_at desc, id desc'

@@ -1,6 +1,7 @@
 import type { Row } from '../../../db/database.ts'
 import { object, type Statement, statement } from '../../../db/statement.ts'
 import type { Notice } from '../../../messages/statements/request-parts.ts'
+import type { AuditPart } from '../../audit/audit.ts'
 import { type Amr, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUserWith } from '../../users/statements/user-row.ts'
 import { type EffectName, effects, isUnclaimed, signsIn } from './verification-effects.ts'
@@ -53,11 +54,6 @@ export interface VerificationAudit {
   /** The entry for the first confirmation of the address, and the entry for later ones. */
   readonly first: AuditPart | null
   readonly later: AuditPart | null
-}
-
-interface AuditPart {
-  readonly action: string
-  readonly log_type: string
 }
 
 /**

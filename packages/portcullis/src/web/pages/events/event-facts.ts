@@ -1,5 +1,5 @@
 import type { AuditEvent } from '../../../console/routes/events.ts'
-import { formatEventName } from '../../format.ts'
+import { formatEventName } from '../../audit-sentences.ts'
 
 const nilId = '00000000-0000-0000-0000-000000000000'
 

@@ -95,6 +95,13 @@ function Details({ event }: { readonly event: AuditEvent }): JSX.Element {
               </>
             )}
           </Fact>
+          {payload.user_agent !== undefined && <Fact name="User agent">{payload.user_agent}</Fact>}
+          {payload.request_id !== undefined && (
+            <Fact name="Request ID">
+              <span class="mono">{payload.request_id}</span>
+              <CopyButton text={payload.request_id} label="Copy request ID" />
+            </Fact>
+          )}
           <Fact name="Action">
             <code>{payload.action}</code>
           </Fact>
@@ -114,15 +121,30 @@ function Details({ event }: { readonly event: AuditEvent }): JSX.Element {
         <section aria-label="Stored entry" class="stack tight">
           <h3>Stored entry</h3>
           <pre class="code-block mono small">{JSON.stringify(entry, undefined, 2)}</pre>
-          {!isFailure(event) && (
-            <p class="muted small">
-              The log of the auth server has the request ID and the user agent: search it for{' '}
-              <code>"audit_log_id":"{entry.id}"</code>.
-            </p>
-          )}
+          <LogHint event={event} />
         </section>
       </div>
     </>
+  )
+}
+
+/** Says how to find the lines of the event in the log of the auth server. */
+function LogHint({ event }: { readonly event: AuditEvent }): JSX.Element | null {
+  const { id, payload } = event.entry
+  const known =
+    payload.request_id === undefined
+      ? (['audit_log_id', id] as const)
+      : (['request_id', payload.request_id] as const)
+  // The log has no line with the ID of a failed sign-in.
+  if (isFailure(event) && payload.request_id === undefined) return null
+  return (
+    <p class="muted small">
+      To find the request in the log of the auth server, search it for{' '}
+      <code>
+        "{known[0]}":"{known[1]}"
+      </code>
+      .
+    </p>
   )
 }
 

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact'
 import type { AuditEvent } from '../../../console/routes/overview.ts'
-import { toSentence } from '../../audit-sentences.ts'
+import { formatEventName, toSentence } from '../../audit-sentences.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Card } from '../../components/card.tsx'
 import { Empty, Loading } from '../../components/states.tsx'
-import { formatAge, formatEventName, formatTime } from '../../format.ts'
+import { formatAge, formatTime } from '../../format.ts'
 import type { ActivityCardProps } from './sign-ins-card.tsx'
 
 /** The latest entries of the audit log. */

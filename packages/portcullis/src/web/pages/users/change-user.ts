@@ -1,5 +1,5 @@
 import type { Session, User } from '../../../console/routes/users-upstream.ts'
-import { callApi, isNotFound } from '../../api.ts'
+import { ApiError, callApi, isNotFound } from '../../api.ts'
 
 /** The fields that an administrator may change. Missing fields stay unchanged. */
 export interface UserChange {
@@ -24,18 +24,20 @@ export function toSessionsPath(userId: string): string {
 
 /** Revokes sessions of a user. */
 export async function revokeSessions(userId: string, sessions: readonly Session[]): Promise<void> {
-  await Promise.all(sessions.map(({ id }) => revokeSession(`${toSessionsPath(userId)}/${id}`)))
+  await Promise.all(sessions.map(({ id }) => removePart(`${toSessionsPath(userId)}/${id}`)))
 }
 
 export async function revokeAllSessions(userId: string): Promise<void> {
   await revokeSessions(userId, await callApi<readonly Session[]>(toSessionsPath(userId)))
 }
 
-async function revokeSession(path: string): Promise<void> {
+/** Deletes something that belongs to a user: a session, a second factor or a passkey. */
+export async function removePart(path: string): Promise<void> {
   try {
     await callApi(path, { method: 'DELETE' })
   } catch (error) {
-    // The session has ended in the meantime, which is the desired result.
-    if (!isNotFound(error)) throw error
+    // If it is gone already, the desired result is reached; unless the user is gone too.
+    const isUserGone = error instanceof ApiError && error.code === 'user_not_found'
+    if (!isNotFound(error) || isUserGone) throw error
   }
 }

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { SignInFailure } from '../../../console/routes/users-upstream.ts'
 import { callApi, isNotFound } from '../../api.ts'
-import { toFailureReason } from '../../audit-sentences.ts'
+import { formatEventName, toFailureReason } from '../../audit-sentences.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
@@ -54,30 +54,19 @@ interface FailuresProps {
 
 function Failures({ failures, page, onPage }: FailuresProps): JSX.Element {
   if (failures.length === 0 && page === 1) {
-    return <Empty icon="users" title="No failed sign-ins" />
+    return (
+      <Empty icon="users" title="No failed sign-ins">
+        A sign-in that fails appears here with its reason, such as a wrong password.
+      </Empty>
+    )
   }
   return (
     <Card isFlush>
-      <div class="table-frame">
-        <table class="table failures" aria-label="Failed sign-ins">
-          <thead>
-            <tr>
-              <th scope="col">Last attempt</th>
-              <th scope="col">Email or phone</th>
-              <th scope="col">Reason</th>
-              <th scope="col">IP address</th>
-              <th scope="col" class="number">
-                Attempts
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {failures.map((failure) => (
-              <FailureRow key={failure.id} failure={failure} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      {failures.length === 0 ? (
+        <Empty icon="users" title="No older failed sign-ins" />
+      ) : (
+        <FailureTable failures={failures} />
+      )}
       {(page > 1 || failures.length === pageSize) && (
         <div class="row failures-pages">
           <Button size="small" isDisabled={page === 1} onClick={() => onPage(page - 1)}>
@@ -96,6 +85,31 @@ function Failures({ failures, page, onPage }: FailuresProps): JSX.Element {
   )
 }
 
+function FailureTable({ failures }: Pick<FailuresProps, 'failures'>): JSX.Element {
+  return (
+    <div class="table-frame">
+      <table class="table failures" aria-label="Failed sign-ins">
+        <thead>
+          <tr>
+            <th scope="col">Last attempt</th>
+            <th scope="col">Email or phone</th>
+            <th scope="col">Reason</th>
+            <th scope="col">IP address</th>
+            <th scope="col" class="number">
+              Attempts
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {failures.map((failure) => (
+            <FailureRow key={failure.id} failure={failure} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
 function FailureRow({ failure }: { readonly failure: SignInFailure }): JSX.Element {
   const { user_id: userId, name, reason, ip_address: ip, count, first_at, last_at } = failure
   return (
@@ -106,10 +120,13 @@ function FailureRow({ failure }: { readonly failure: SignInFailure }): JSX.Eleme
       <td class="failures-name">
         {userId === null ? (
           <>
-            {name || <span class="muted">not given</span>} <Badge>No account</Badge>
+            {formatEventName(name) || <span class="muted">not given</span>}{' '}
+            <Badge>No account</Badge>
           </>
         ) : (
-          <a href={`/users?id=${userId}&tab=activity`}>{name || userId.slice(0, 8)}</a>
+          <a href={`/users?id=${userId}&tab=activity`}>
+            {formatEventName(name) || userId.slice(0, 8)}
+          </a>
         )}
       </td>
       <td>{toFailureReason(reason)}</td>

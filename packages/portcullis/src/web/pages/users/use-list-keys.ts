@@ -13,6 +13,7 @@ export function useListKeys({ search, listId }: ListKeys): void {
   useShortcut({ keys: 'ArrowUp ArrowDown Home End', label: 'Move between users' })
   useShortcut({ keys: 'Enter', label: 'Open the user' })
   useShortcut({ keys: 'Space', label: 'Select the user' })
+  useShortcut({ keys: 'ArrowRight', label: 'Ban the user, revoke sessions or delete the user' })
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return

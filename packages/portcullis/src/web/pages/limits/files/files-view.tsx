@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ListedFile, LoadReport } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
@@ -30,19 +30,7 @@ export function FilesView(): JSX.Element {
   return (
     <div class="limits-files">
       <section class="limits-file-list" aria-label="Rule files">
-        <ul>
-          {files.value.map((file) => (
-            <li key={file.name}>
-              <a
-                href={toEditorHref(file.name)}
-                aria-current={file.name === name ? 'true' : undefined}
-              >
-                <span class="mono">{file.name}</span>
-                <span class="muted small">{formatAge(file.modifiedAt)}</span>
-              </a>
-            </li>
-          ))}
-        </ul>
+        <FileList files={files.value} shown={name} />
         <Button size="small" icon="plus" onClick={() => setCreating(true)}>
           New file
         </Button>
@@ -65,6 +53,34 @@ export function FilesView(): JSX.Element {
         />
       )}
     </div>
+  )
+}
+
+interface FileListProps {
+  readonly files: readonly ListedFile[]
+  /** The name of the open file. */
+  readonly shown: string | undefined
+}
+
+function FileList({ files, shown }: FileListProps): JSX.Element {
+  const open = useRef<HTMLAnchorElement>(null)
+  // A long list scrolls, and the file that a URL opens may be far down.
+  useLayoutEffect(() => open.current?.scrollIntoView({ block: 'nearest' }), [shown])
+  return (
+    <ul>
+      {files.map(({ name, modifiedAt }) => (
+        <li key={name}>
+          <a
+            ref={name === shown ? open : null}
+            href={toEditorHref(name)}
+            aria-current={name === shown ? 'true' : undefined}
+          >
+            <span class="mono">{name}</span>
+            <span class="muted small">{formatAge(modifiedAt)}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
   )
 }
 

@@ -96,7 +96,7 @@ export function RuleTable(props: RuleTableProps): JSX.Element {
       {hidden > 0 && (
         <div class="limits-more">
           <Button size="small" onClick={() => setMostRows(mostRows + rowsPerPage)}>
-            {`Show more (${hidden} remaining)`}
+            {`Show more (${formatNumber(hidden)} remaining)`}
           </Button>
         </div>
       )}

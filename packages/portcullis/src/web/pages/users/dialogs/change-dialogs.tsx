@@ -6,7 +6,7 @@ import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
 import { formatPhone, formatTime } from '../../../format.ts'
-import { changeUser } from '../change-user.ts'
+import { changeUser, revokeAllSessions } from '../change-user.ts'
 import { toUserName } from '../user-facts.tsx'
 import type { UserDialogProps } from './user-dialog.tsx'
 import { readText } from './user-dialog.tsx'
@@ -158,6 +158,27 @@ export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Ele
         is deleted.
       </p>
       <BanDurations />
+    </FormDialog>
+  )
+}
+
+export function RevokeSessionsDialog({ user, onClose }: UserDialogProps): JSX.Element {
+  const revoke = async () => {
+    await revokeAllSessions(user.id)
+    showSuccess(`${toUserName(user)} was signed out.`)
+  }
+  return (
+    <FormDialog
+      title={`Revoke all sessions of ${toUserName(user)}?`}
+      action="Revoke sessions"
+      kind="danger"
+      onSubmit={revoke}
+      onClose={onClose}
+    >
+      <p class="muted">
+        Revoked sessions cannot be refreshed. Your services may still accept their access tokens
+        until the tokens expire. The user can sign in again.
+      </p>
     </FormDialog>
   )
 }

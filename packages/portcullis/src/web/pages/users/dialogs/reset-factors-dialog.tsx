@@ -1,8 +1,8 @@
 import type { JSX } from 'preact'
-import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
 import { formatCountOf } from '../../../format.ts'
+import { removePart } from '../change-user.ts'
 import { toUserName } from '../user-facts.tsx'
 import type { UserDialogProps } from './user-dialog.tsx'
 
@@ -11,7 +11,7 @@ export function ResetFactorsDialog({ user, onChange, onClose }: UserDialogProps)
   const { factors = [] } = user
   const remove = async () => {
     for (const { id } of factors) {
-      await callApi(`/api/users/${user.id}/factors/${id}`, { method: 'DELETE' })
+      await removePart(`/api/users/${user.id}/factors/${id}`)
     }
     showSuccess(`${formatCountOf(factors.length, 'second factor')} removed.`)
     onChange({ ...user, factors: [] })

@@ -141,14 +141,34 @@ const importance = ['status', 'seen', 'created', 'factor', 'providers', 'phone',
 const gapRem = 0.875
 /** The minimum width of the column with the name of the user. */
 const toUserRem = (widthRem: number) => (widthRem < phoneRem ? 6 : 10)
-/** The checkbox, the arrow and the padding of a row. */
-const frameRem = 1.25 + 1.125 + 2 + 2 * gapRem
+/** The checkbox and the padding of a row. */
+const frameRem = 1.25 + 2 + 2 * gapRem
+
+/** Whether the rows of a list of this width have room for buttons. */
+export function hasRoomForActions(widthRem: number): boolean {
+  return widthRem >= phoneRem
+}
+
+/** Returns the width of the last column: the buttons of a row, or only its arrow. */
+function toEndRem(hasActions: boolean): number {
+  return hasActions ? 5.5 : 1.125
+}
+
+/** The size of a list. */
+interface Room {
+  readonly widthRem: number
+  /** Whether each row ends with buttons. */
+  readonly hasActions: boolean
+}
 
 /** Returns the chosen columns that fit into a list of this width. */
-export function fitColumns(chosen: readonly Column[], widthRem: number): readonly Column[] {
+export function fitColumns(
+  chosen: readonly Column[],
+  { widthRem, hasActions }: Room,
+): readonly Column[] {
   if (widthRem >= narrowRem) return chosen
   const kept = new Set<Column>()
-  let leftRem = widthRem - frameRem - toUserRem(widthRem)
+  let leftRem = widthRem - frameRem - toEndRem(hasActions) - toUserRem(widthRem)
   for (const name of importance) {
     const column = chosen.find((each) => each.name === name)
     if (!column) continue
@@ -164,18 +184,22 @@ function toMinRem({ name, minRem }: Column, widthRem: number): number {
 }
 
 /** Returns the value of `grid-template-columns` of each row. */
-export function toTracks(shown: readonly Column[], widthRem: number): string {
+export function toTracks(shown: readonly Column[], { widthRem, hasActions }: Room): string {
   const tracks = shown.map((column) => {
     const { name, share, minRem } = column
     if (name === 'status' && widthRem < phoneRem) return 'auto'
     return share === undefined ? `${minRem}rem` : `minmax(${minRem}rem, ${share}fr)`
   })
-  return ['1.25rem', `minmax(${toUserRem(widthRem)}rem, 2.4fr)`, ...tracks, '1.125rem'].join(' ')
+  const user = `minmax(${toUserRem(widthRem)}rem, 2.4fr)`
+  return ['1.25rem', user, ...tracks, `${toEndRem(hasActions)}rem`].join(' ')
 }
 
 /** Returns the width that the rows need. */
-export function toMinWidth(shown: readonly Column[], widthRem: number): string {
-  const rem = shown.reduce((sum, column) => sum + toMinRem(column, widthRem) + gapRem, frameRem)
+export function toMinWidth(shown: readonly Column[], { widthRem, hasActions }: Room): string {
+  const rem = shown.reduce(
+    (sum, column) => sum + toMinRem(column, widthRem) + gapRem,
+    frameRem + toEndRem(hasActions),
+  )
   return widthRem < narrowRem ? '0' : `${rem + toUserRem(widthRem)}rem`
 }
 

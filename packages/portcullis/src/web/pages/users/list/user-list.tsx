@@ -1,9 +1,10 @@
 import type { JSX, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { UsersAddress } from '../use-users-address.ts'
-import { fitColumns, toMinWidth, toTracks } from './columns.tsx'
+import { fitColumns, hasRoomForActions, toMinWidth, toTracks } from './columns.tsx'
 import { HeaderRow } from './header-row.tsx'
 import { rowHeightsPx, toContentHeight, toRowTop, useListWindow } from './list-window.ts'
+import { findRowAction, moveInActions, useRowActions } from './row-actions.tsx'
 import { mostSelected, type Selection } from './selection.ts'
 import type { UserPages } from './user-pages.ts'
 import { UserRow } from './user-row.tsx'
@@ -22,7 +23,7 @@ interface UserListProps {
 export const userListId = 'user-list'
 
 const label =
-  'Users. Use the arrow keys to move, Enter to open, and the space bar to select. Press the slash key to search.'
+  'Users. Use the arrow keys to move, Enter to open, the space bar to select, and the right arrow key for the actions of a user. Press the slash key to search.'
 
 /** All users; only the visible ones are rendered and loaded. */
 export function UserList(props: UserListProps): JSX.Element {
@@ -38,7 +39,20 @@ export function UserList(props: UserListProps): JSX.Element {
   const { first, end } = rows
   const [remPx] = useState(readRemPx)
   const widthRem = list.widthPx / remPx
-  const columns = useMemo(() => fitColumns(view.columns, widthRem), [view.columns, widthRem])
+  // An open panel has the same actions, so the list needs none beside it.
+  const hasActions = address.userId === undefined && hasRoomForActions(widthRem)
+  const columns = useMemo(
+    () => fitColumns(view.columns, { widthRem, hasActions }),
+    [view.columns, widthRem, hasActions],
+  )
+  const actions = useRowActions({
+    listId: userListId,
+    onChanged: (user) => pages.replace(user),
+    onDeleted(user) {
+      selection.set(selection.users.filter((each) => each.id !== user.id))
+      pages.reload()
+    },
+  })
 
   useEffect(() => pages.show({ first, end }), [pages, first, end])
   // A new search starts at the top. A layout effect, so that it happens before the next key press.
@@ -77,8 +91,9 @@ export function UserList(props: UserListProps): JSX.Element {
     End: () => total - 1,
   }
   const press = (event: TargetedKeyboardEvent<HTMLTableElement>) => {
+    if (event.altKey || moveInActions(event)) return
     // Buttons in a row handle their own keys.
-    if (event.target !== event.currentTarget || event.altKey) return
+    if (event.target !== event.currentTarget) return
     const isCommand = event.ctrlKey || event.metaKey
     const step = steps[event.key]
     if (isCommand) {
@@ -88,6 +103,12 @@ export function UserList(props: UserListProps): JSX.Element {
       const next = Math.max(0, Math.min(total - 1, step(active)))
       setActive(next)
       reveal(next)
+    } else if (event.key === 'ArrowRight' && hasActions) {
+      reveal(active)
+      document
+        .getElementById(`${id}-${active}`)
+        ?.querySelector<HTMLElement>('[data-action]')
+        ?.focus()
     } else if (event.key === 'Enter') {
       open(active)
     } else if (event.key === ' ') {
@@ -103,6 +124,9 @@ export function UserList(props: UserListProps): JSX.Element {
   }
   const click = (event: TargetedMouseEvent<HTMLTableRowElement>, index: number) => {
     setActive(index)
+    const user = pages.at(index)
+    const action = findRowAction(event.target)
+    if (user && action) return actions.run(action, user)
     // Links, buttons and checkboxes handle their own clicks. Around a checkbox, a click selects.
     if (!(event.target instanceof Element) || event.target.closest('a, button, input')) return
     if (event.target.closest('.select')) toggle(index)
@@ -129,8 +153,8 @@ export function UserList(props: UserListProps): JSX.Element {
         tabIndex={0}
         aria-activedescendant={active >= first && active < end ? `${id}-${active}` : undefined}
         style={{
-          '--tracks': toTracks(columns, widthRem),
-          minWidth: toMinWidth(columns, widthRem),
+          '--tracks': toTracks(columns, { widthRem, hasActions }),
+          minWidth: toMinWidth(columns, { widthRem, hasActions }),
         }}
         onKeyDown={press}
       >
@@ -152,6 +176,7 @@ export function UserList(props: UserListProps): JSX.Element {
                 topPx={toRowTop(index, place, rowPx)}
                 heightPx={rowPx}
                 columns={columns}
+                hasActions={hasActions}
                 user={user}
                 href={user && address.toHref({ id: user.id })}
                 isActive={index === active}
@@ -164,6 +189,7 @@ export function UserList(props: UserListProps): JSX.Element {
           })}
         </tbody>
       </table>
+      {actions.dialog}
     </div>
   )
 }

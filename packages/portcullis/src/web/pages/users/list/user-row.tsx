@@ -4,6 +4,7 @@ import type { User } from '../../../../console/routes/users-upstream.ts'
 import { Icon } from '../../../components/icons.tsx'
 import { toFullName, toUserName } from '../user-facts.tsx'
 import type { Column } from './columns.tsx'
+import { RowActions } from './row-actions.tsx'
 
 interface UserRowProps {
   readonly id: string
@@ -11,6 +12,7 @@ interface UserRowProps {
   readonly topPx: number
   readonly heightPx: number
   readonly columns: readonly Column[]
+  readonly hasActions: boolean
   /** Undefined while loading. */
   readonly user: User | undefined
   readonly href: string | undefined
@@ -22,12 +24,17 @@ interface UserRowProps {
 }
 
 export function UserRow(props: UserRowProps): JSX.Element {
-  const { id, index, topPx, heightPx, columns, user, href } = props
+  const { id, index, topPx, heightPx, columns, hasActions, user, href } = props
   const { isActive, isOpen, isSelected, onClick, onSelect } = props
   // Memoized, because scrolling rerenders all rows for each new row.
   const cells = useMemo(
-    () => (user && href ? <UserCells user={user} href={href} columns={columns} /> : <Waiting />),
-    [user, href, columns],
+    () =>
+      user && href ? (
+        <UserCells user={user} href={href} columns={columns} hasActions={hasActions} />
+      ) : (
+        <Waiting />
+      ),
+    [user, href, columns, hasActions],
   )
   return (
     <tr
@@ -59,9 +66,10 @@ interface UserCellsProps {
   readonly user: User
   readonly href: string
   readonly columns: readonly Column[]
+  readonly hasActions: boolean
 }
 
-function UserCells({ user, href, columns }: UserCellsProps): JSX.Element {
+function UserCells({ user, href, columns, hasActions }: UserCellsProps): JSX.Element {
   const fullName = toFullName(user)
   return (
     <>
@@ -78,6 +86,7 @@ function UserCells({ user, href, columns }: UserCellsProps): JSX.Element {
         </td>
       ))}
       <td class="go muted">
+        {hasActions && <RowActions user={user} />}
         <Icon name="chevron" />
       </td>
     </>

@@ -9,6 +9,7 @@ import { Failure, Loading } from '../../../components/states.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatPhone } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
+import { removePart } from '../change-user.ts'
 import type { TabProps } from './tab.ts'
 
 /** A second factor or passkey that is about to be removed. */
@@ -70,7 +71,7 @@ export function SignInTab({ user, onChange }: TabProps): JSX.Element {
           kind="danger"
           onClose={() => setRemoval(undefined)}
           onSubmit={async () => {
-            await callApi(removal.path, { method: 'DELETE' })
+            await removePart(removal.path)
             showSuccess(removal.done)
             const { factorId } = removal
             if (factorId === undefined) return loaded.reload()
