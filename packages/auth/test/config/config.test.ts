@@ -428,12 +428,12 @@ test('an enabled provider needs id, secret and redirect URI, and keycloak needs 
 
 test('an invalid subject template is refused at start with the position of the error', () => {
   assert.deepEqual(faultsOf({ AUTH_MAILER_SUBJECTS_INVITE: 'Welcome {{ .Email' }), [
-    'AUTH_MAILER_SUBJECTS_INVITE="Welcome {{ .Email": is not a template: ' +
+    'AUTH_MAILER_SUBJECTS_INVITE="Welcome {{ .Email": is not a valid template: ' +
       'line 1, column 9: this {{ has no }}',
   ])
   const notification = { GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION: '{{ .Phone' }
   assert.deepEqual(faultsOf(notification), [
-    'GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION="{{ .Phone": is not a template: ' +
+    'GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION="{{ .Phone": is not a valid template: ' +
       'line 1, column 1: this {{ has no }}',
   ])
 })
