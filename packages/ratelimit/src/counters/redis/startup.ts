@@ -34,7 +34,10 @@ export async function tryUntilReady(
       const elapsedMs = performance.now() - startedAtMs
       const isOver = maxElapsedMs > 0 && elapsedMs + pauseMs > maxElapsedMs
       const reason = toReason(error)
-      if (isOver) log.error(`Giving up on Redis (${name}): ${reason}`)
+      if (isOver) {
+        const advice = 'Check its address and password, and that it is running'
+        log.error(`Giving up on Redis (${name}): ${reason}. ${advice}`)
+      }
       if (isOver || signal.aborted) throw error
       options.onFailedAttempt?.(error)
       log.warning(`Waiting for Redis (${name}), next attempt in ${pauseMs} ms: ${reason}`)
