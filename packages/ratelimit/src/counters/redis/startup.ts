@@ -33,7 +33,8 @@ export async function tryUntilReady(
       const pauseMs = Math.round(intervalMs * (0.5 + Math.random()))
       const elapsedMs = performance.now() - startedAtMs
       const isOver = maxElapsedMs > 0 && elapsedMs + pauseMs > maxElapsedMs
-      const reason = toReason(error)
+      // The messages below name Redis already.
+      const reason = toReason(error).replace(`Redis at ${name}: `, '')
       if (isOver) {
         const advice = 'Check its address and password, and that it is running'
         log.error(`Giving up on Redis (${name}): ${reason}. ${advice}`)
