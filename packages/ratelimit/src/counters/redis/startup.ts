@@ -35,7 +35,8 @@ export async function tryUntilReady(
       const isOver = maxElapsedMs > 0 && elapsedMs + pauseMs > maxElapsedMs
       // The messages below name Redis already.
       const reason = toReason(error).replace(`Redis at ${name}: `, '')
-      if (isOver) {
+      // The error of a stopped attempt says nothing about Redis.
+      if (isOver && !signal.aborted) {
         const advice = 'Check its address and password, and that it is running'
         log.error(`Giving up on Redis (${name}): ${reason}. ${advice}`)
       }
