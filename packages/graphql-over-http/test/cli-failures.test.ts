@@ -130,9 +130,10 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
       200,
       'text/html',
       '<h1>Shop</h1>',
-      /responded with 200 OK with an HTML page instead of GraphQL/,
+      /responded with 200 OK and an HTML page instead of GraphQL/,
     ],
-    [503, 'text/plain', 'no', /responded with 503 Service Unavailable without a GraphQL body/],
+    [429, 'text/plain', 'no', /429 Too Many Requests: raise its limit for this address/],
+    [503, 'text/plain', 'no', /responded with 503 Service Unavailable and no GraphQL body/],
     [200, 'application/json', '{"status":"up"}', /application\/json and no GraphQL body/],
     [200, 'application/json', '[1]', /no GraphQL body: is this the address of a GraphQL server\?/],
   ] as const

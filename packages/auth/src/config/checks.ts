@@ -87,7 +87,7 @@ function checkTemplate(
     parse(source)
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error
-    check.fault(variable, `is not a template: ${error.message}`)
+    check.fault(variable, `is not a valid template: ${error.message}`)
   }
 }
 

@@ -128,7 +128,7 @@ function parseRedis(
   }
   const [database = '0', ...others] = shape === 'cluster' ? ['0', ...names] : names
   if (others.length > 0 || !/^\d{1,5}$/.test(database)) {
-    return { fault: `must end with ${pathForms[shape]}` }
+    return { fault: pathForms[shape] }
   }
   const unknown = [...query.keys()].find((key) => key !== 'prefix')
   if (unknown !== undefined)
@@ -147,9 +147,10 @@ function parseRedis(
 }
 
 const pathForms = {
-  single: 'the number of a database, or without a path: redis://host:6379/0',
-  cluster: 'its hosts, because a cluster has no numbered databases',
-  sentinel: 'the name of the primary and optionally a database: redis+sentinel://host:26379/NAME/0',
+  single: 'must end with the number of a database, as in redis://host:6379/0, or must have no path',
+  cluster: 'must end with its hosts, because a cluster has no numbered databases',
+  sentinel:
+    'must end with the name of the primary and optionally a database: redis+sentinel://host:26379/NAME/0',
 } as const
 
 function parseGrpc(
@@ -167,7 +168,8 @@ function parseGrpc(
     return { fault: `has the unknown parameter ${unknown}; the parameters are domain and rules` }
   }
   const rules = query.get('rules') ?? 'ours'
-  if (rules !== 'ours' && rules !== 'service') return { fault: 'rules must be ours or service' }
+  if (rules !== 'ours' && rules !== 'service')
+    return { fault: 'has an invalid parameter rules: it must be ours or service' }
   const host = first.host.includes(':') ? `[${first.host}]` : first.host
   return {
     kind: 'grpc',

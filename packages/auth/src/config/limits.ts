@@ -135,7 +135,10 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
   const toCap = (variable: typeof variables.emailSent, text: string): MessageCap => {
     const cap = parseMessageCap(text)
     if (cap === undefined) {
-      check.fault(variable, 'must be a number, number/duration or off: 30, 10/2m')
+      check.fault(
+        variable,
+        'must be off, a number such as 30, or a number and a duration such as 10/2m',
+      )
     }
     return cap ?? { most: 0, refillMs: undefined }
   }

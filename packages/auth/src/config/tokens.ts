@@ -230,7 +230,7 @@ function checkValidMethods(settings: Settings<typeof tokens.variables>, check: C
   const unknown = validMethods.filter((name) => !Object.hasOwn(signingAlgorithms, name))
   if (unknown.length > 0) {
     const known = Object.keys(signingAlgorithms).join(', ')
-    check.fault(variable, `${unknown.join(', ')} is not supported; supported are ${known}`)
+    check.fault(variable, `must contain only ${known}, not ${unknown.join(', ')}`)
   }
   if (validMethods.length === 0) return
   let signing: string

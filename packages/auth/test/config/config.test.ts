@@ -378,7 +378,7 @@ test('the message limit is a number per hour or a number per duration', () => {
   assert.deepEqual(capOf('5'), { most: 5, refillMs: undefined })
   assert.deepEqual(capOf('5/1h30m'), { most: 5, refillMs: 5_400_000 })
   for (const text of ['many', '-1', '5/', '5/soon', '5/0s']) {
-    assert.match(faultsOf({ AUTH_RATE_LIMIT_EMAIL_SENT: text }).join(), /must be a number/, text)
+    assert.match(faultsOf({ AUTH_RATE_LIMIT_EMAIL_SENT: text }).join(), /must be off, a number such as 30/, text)
   }
 })
 
@@ -428,12 +428,12 @@ test('an enabled provider needs id, secret and redirect URI, and keycloak needs 
 
 test('an invalid subject template is refused at start with the position of the error', () => {
   assert.deepEqual(faultsOf({ AUTH_MAILER_SUBJECTS_INVITE: 'Welcome {{ .Email' }), [
-    'AUTH_MAILER_SUBJECTS_INVITE="Welcome {{ .Email": is not a template: ' +
+    'AUTH_MAILER_SUBJECTS_INVITE="Welcome {{ .Email": is not a valid template: ' +
       'line 1, column 9: this {{ has no }}',
   ])
   const notification = { GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION: '{{ .Phone' }
   assert.deepEqual(faultsOf(notification), [
-    'GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION="{{ .Phone": is not a template: ' +
+    'GOTRUE_MAILER_SUBJECTS_PHONE_CHANGED_NOTIFICATION="{{ .Phone": is not a valid template: ' +
       'line 1, column 1: this {{ has no }}',
   ])
 })

@@ -109,7 +109,7 @@ test('an invalid URL is reported by name with the expected form', () => {
     'grpc://me@l.example:1': /must not have a user/,
     'grpc://l.example:1/auth': /must end with the port/,
     'grpc://l.example:1,m.example:1': /one host/,
-    'grpc://l.example:1?rules=none': /rules must be ours or service/,
+    'grpc://l.example:1?rules=none': /invalid parameter rules: it must be ours or service/,
   }
   for (const [url, message] of Object.entries(cases)) {
     const { service, faults } = read(url)

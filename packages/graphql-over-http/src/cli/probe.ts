@@ -57,10 +57,14 @@ function describeMismatch(response: Response, body: Uint8Array | undefined): str
   }
   if (isGraphql(body)) return undefined
   if (type.includes('text/html')) {
-    return `${responded} with an HTML page instead of GraphQL: is the path right?`
+    return `${responded} and an HTML page instead of GraphQL: is the path right?`
   }
-  if (status >= 500) return `${responded} without a GraphQL body: is the server healthy?`
-  return `${responded} with ${type === '' ? 'no content type' : type} and no GraphQL body: is this the address of a GraphQL server?`
+  if (status === 429) {
+    return `${responded}: raise its limit for this address, or try again later.`
+  }
+  if (status >= 500) return `${responded} and no GraphQL body: is the server healthy?`
+  const content = type === '' ? 'no content type' : `the content type ${type}`
+  return `${responded}, ${content} and no GraphQL body: is this the address of a GraphQL server?`
 }
 
 function isGraphql(body: Uint8Array | undefined): boolean {

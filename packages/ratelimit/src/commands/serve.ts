@@ -37,8 +37,10 @@ async function run(args: readonly string[], io: CommandIo): Promise<number> {
   if (fromArguments === undefined) return 2
   const { config, faults, notes } = parseConfig(io.env, fromArguments)
   if (faults.length > 0) {
+    // A misspelled variable is only a warning, but it may be the cause of an error.
+    const warnings = notes.map((note) => `warning: ${note}\n`).join('')
     const lines = faults.map((fault) => `  ${toFaultText(fault)}\n`).join('')
-    io.stderr.write(`The environment is invalid:\n${lines}`)
+    io.stderr.write(`${warnings}The environment is invalid:\n${lines}`)
     return 2
   }
   // Writes go directly to the file descriptor: with a stream, a full pipe would block decisions.

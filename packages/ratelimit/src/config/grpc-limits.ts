@@ -189,6 +189,8 @@ export const grpcLimits = {
 
 const goaway = 'GOAWAY with ENHANCE_YOUR_CALM that names the limit; the connection is closed'
 const closed = 'the connection is closed'
+const largestClosed =
+  'the connections with the most bytes are closed, with GOAWAY and ENHANCE_YOUR_CALM that names the limit'
 
 /** What happens when each limit is exceeded; the manual lists it. */
 export const beyondGrpcLimits: Readonly<Record<keyof Limits, string>> = {
@@ -197,13 +199,13 @@ export const beyondGrpcLimits: Readonly<Record<keyof Limits, string>> = {
   concurrentStreams: 'REFUSED_STREAM for the call',
   messageBytes: 'RESOURCE_EXHAUSTED for the call',
   bufferedRequestBytes: 'RESOURCE_EXHAUSTED for the call',
-  totalBufferedRequestBytes: `the connections with the most bytes get ${goaway}`,
+  totalBufferedRequestBytes: largestClosed,
   decompressedBytesPerSecond: goaway,
-  headerListBytes: `RESOURCE_EXHAUSTED (HTTP status 431) for the call; at four times the limit ${goaway}`,
+  headerListBytes: `RESOURCE_EXHAUSTED (HTTP status 431) for the call; at four times the limit, ${goaway}`,
   headerBlockBytes: goaway,
   continuationFrames: goaway,
   heldBackBytes: 'ENHANCE_YOUR_CALM for the call',
-  totalUnsentBytes: `the connections with the most bytes get ${goaway}`,
+  totalUnsentBytes: largestClosed,
   heldBackTimeoutMs: goaway,
   unsentBytes: 'the server stops reading from the connection until the client reads',
   unsentTimeoutMs: closed,

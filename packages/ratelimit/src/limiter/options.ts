@@ -203,12 +203,12 @@ function checkBreaker(value: unknown): string | undefined {
   if (!isRecord(value)) return isNot('false or { failures, pauseMs }', value)
   const { failures, pauseMs, ...others } = value
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return `has no ${unknown}; it has failures and pauseMs`
+  if (unknown !== undefined) return `has no field ${unknown}; its fields are failures and pauseMs`
   if (failures !== undefined && !(Number.isInteger(failures) && Number(failures) > 0)) {
-    return `has failures that ${isNot('a whole number above 0', failures)}`
+    return `has an invalid field failures: it ${isNot('a whole number above 0', failures)}`
   }
   const fault = pauseMs === undefined ? undefined : milliseconds(pauseMs)
-  return fault && `has a pauseMs that ${fault}`
+  return fault && `has an invalid field pauseMs: it ${fault}`
 }
 
 function checkHeaderNames(value: unknown): string | undefined {

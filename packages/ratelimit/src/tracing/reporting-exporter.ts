@@ -1,6 +1,7 @@
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Log } from '@portcullis/service-kit/log/log'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import { toCode, toMessage } from '@portcullis/service-kit/text/reason'
 
 /** How long the collector must work before its next failure is logged. */
@@ -50,7 +51,8 @@ export class ReportingExporter implements SpanExporter {
   #found(): void {
     if (this.#lostSpans === 0) return
     if (this.#hasSaidLost) {
-      this.#log.warning(`The collector accepts spans again; ${this.#lostSpans} were lost`)
+      const lost = toCountText(this.#lostSpans, 'span was', 'spans were')
+      this.#log.warning(`The collector accepts spans again; ${lost} lost`)
     }
     this.#lostSpans = 0
     this.#quietUntilMs = performance.now() + calmMs

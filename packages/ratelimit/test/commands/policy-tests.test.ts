@@ -100,7 +100,7 @@ ${file}:11:26: expected limit 5 per minute, got none
       2026-01-01T00:00:00Z, domain api
       (usr=a): ok, 0 remaining
         no rule
-        - the keys at the top level are 'user': did you mean 'user'?
+        - the only key at the top level is 'user': did you mean 'user'?
 
 2 of 3 tests failed, 2 files with 12 requests
 `),

@@ -135,7 +135,7 @@ suite('the replay command', () => {
     const { code, out } = await run([directory, path])
     assert.equal(code, 0)
     assert.match(out, /^requests {4}3$/m)
-    assert.match(out, /^unreadable {2}2 lines were skipped$/m)
+    assert.match(out, /^unreadable {2}2 skipped, see below$/m)
     assert(out.includes(`${path}:2: invalid JSON: `), out)
     assert(out.includes(`${path}:4: there is no domain in the field domain`), out)
     assert.equal((await run([directory, path, '--strict'])).code, 1)
@@ -224,7 +224,7 @@ suite('the replay command', () => {
     const other = await makeDirectory(t, { 'a.yaml': rules.replace('unit: 2', 'unit: 3') })
     const args = [directory, join(directory, 'log'), '--compare', other]
     const { out } = await run(args)
-    assert.match(out, /^refused {5}2, then 1 \(-1\)$/m)
+    assert.match(out, /^refused {5}2 before, 1 after \(-1\)$/m)
     const { comparison, compared } = JSON.parse((await run([...args, '--json'])).out)
     assert.equal(comparison.differences[0].refusedAfter, 1)
     assert.equal(compared.requests.refused, 1)

@@ -118,8 +118,9 @@ test('all errors in the environment are reported together, with exit code 2', as
     SHADOW_MODE: 'maybe',
     REDIS_TYPE: 'ring',
   }
-  const service = await launchService(t, { rules, env })
+  const service = await launchService(t, { rules, env: { ...env, LOG_FORMT: 'json' } })
   assert.equal(await service.ended, 2)
+  assert.match(service.log, /^warning: LOG_FORMT is not a variable.* LOG_FORMAT\?$/m)
   const lines = service.log.trimEnd().split('\n')
   for (const [name, value] of Object.entries(env)) {
     const line = lines.find((candidate) => candidate.includes(`${name}="${value}"`))

@@ -1,3 +1,5 @@
+import { toCountText } from '../text/format.ts'
+
 const defaults = { mostLines: 1, windowMs: 1_000 }
 
 /**
@@ -27,7 +29,8 @@ export class FailureLog {
       this.#leftOut += 1
       return
     }
-    const leftOut = this.#leftOut === 0 ? '' : ` (${this.#leftOut} similar lines left out)`
+    const leftOut =
+      this.#leftOut === 0 ? '' : ` (${toCountText(this.#leftOut, 'similar line')} left out)`
     this.#written += 1
     this.#leftOut = 0
     this.#write(`${toMessage()}${leftOut}`)

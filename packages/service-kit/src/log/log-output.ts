@@ -1,5 +1,6 @@
 import { write, writeSync } from 'node:fs'
 import process from 'node:process'
+import { toCountText } from '../text/format.ts'
 import { toCode, toReason } from '../text/reason.ts'
 import { type LineFormat, toLogLine } from './log.ts'
 import { openUnblocked } from './unblocked-descriptor.ts'
@@ -152,7 +153,8 @@ class WaitingLines {
   /** Returns all lines, and how many were dropped; undefined if there is nothing to write. */
   take(): Buffer | undefined {
     if (this.#dropped > 0) {
-      const message = `${this.#dropped} log lines were dropped: ${this.reason}`
+      const count = toCountText(this.#dropped, 'log line was', 'log lines were')
+      const message = `${count} dropped: ${this.reason}`
       this.#lines.push(toLogLine(this.#format, 'warning', message))
     }
     if (this.#lines.length === 0) return undefined

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { CommandIo } from '@portcullis/service-kit/cli/command'
 import type { Verb } from '@portcullis/service-kit/cli/verbs'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import type { Database } from '../../db/database.ts'
 import { nilId } from '../../db/nil-id.ts'
 import { createKeyRing, type KeyName, keyNames } from '../../tokens/key-ring.ts'
@@ -97,9 +98,11 @@ const rotate: KeyVerb = {
 }
 
 /** What becomes invalid if a version that is still needed is deleted. */
-const ending: Readonly<Partial<Record<KeyName, string>>> = {
-  refresh_tokens: 'sessions that have not been refreshed since the rotation would end',
-  one_time_tokens: 'codes, including recovery codes, would no longer work',
+const ending: Readonly<Partial<Record<KeyName, (count: number) => string>>> = {
+  refresh_tokens: (count) =>
+    `${toCountText(count, 'session that has', 'sessions that have')} not been refreshed since the rotation would end`,
+  one_time_tokens: (count) =>
+    `${toCountText(count, 'code')} (including recovery codes) would no longer work`,
 }
 
 const retire: KeyVerb = {
@@ -126,7 +129,7 @@ async function retireKey(input: KeyInput, name: KeyName): Promise<string> {
     const [row] = await db.run(statement, { name })
     const count = row?.count ?? 0
     if (count > 0)
-      return `kept: ${count} ${ending[name]}; use --force to delete the older versions anyway`
+      return `kept: ${ending[name]?.(count)}; use --force to delete the older versions anyway`
   }
   if (name === 'factor_secrets') await resealSecrets(input, versions)
   await db.run(deleteOlderKeys, { name, newest: newest.version })

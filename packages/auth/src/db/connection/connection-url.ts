@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { SettingError } from '../../errors.ts'
 
@@ -144,7 +145,7 @@ function toHosts(
       : written.map(({ port }) => port)
   if (ports.length > 1 && ports.length !== names.length) {
     throw new SettingError(
-      `has ${names.length} hosts and ${ports.length} ports; write one port for all hosts, or one for each`,
+      `has ${toCountText(names.length, 'host')} and ${ports.length} ports; write one port for all hosts, or one for each`,
     )
   }
   return names.map((host, index) => ({

@@ -102,8 +102,8 @@ function toSteps({ linkSeconds, cooldownMs, auditMs }: CleanupAges): readonly St
     ['ended sessions', purges.revokedSessions, dayMs],
     ['ended sessions', purges.expiredSessions, dayMs],
     ['one-time tokens', purges.oneTimeTokens, dayMs],
-    ['message gaps', purges.messageGaps, cooldownMs],
-    ['tried codes', purges.codeAttempts, Math.max(dayMs, linkMs)],
+    ['message cooldowns', purges.messageGaps, cooldownMs],
+    ['code attempts', purges.codeAttempts, Math.max(dayMs, linkMs)],
     ['challenges', purges.challenges, dayMs],
     ['passkey challenges', purges.webAuthnChallenges, dayMs],
     ['unverified factors', purges.factors, dayMs],
@@ -135,7 +135,7 @@ async function purge(
 
 function describeRound({ outcome, durationMs, deleted, lagMs }: CleanupRound): string {
   const rows = [...deleted.values()].reduce((sum, count) => sum + count, 0)
-  const parts = [...deleted].map(([what, count]) => `${count} ${what}`)
+  const parts = [...deleted].map(([what, count]) => `${what}: ${count}`)
   return [
     `Cleanup ${outcome} in ${Math.round(durationMs)} ms: ${toCountText(rows, 'row')} deleted`,
     ...(parts.length > 0 ? [` (${parts.join(', ')})`] : []),

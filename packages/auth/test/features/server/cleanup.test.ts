@@ -86,7 +86,7 @@ test('message cooldowns are deleted after the longest cooldown has passed', asyn
   for (const aheadMs of [600_000, 1_200_000]) {
     const nowMs = server.clock.now() + aheadMs
     const { deleted } = await cleanUp(db, nowMs, { ...ages, cooldownMs: 900_000 })
-    counts.push(deleted.get('message gaps') ?? 0)
+    counts.push(deleted.get('message cooldowns') ?? 0)
   }
   assert.deepEqual(counts, [0, 1])
   assert.equal((await server.post('/recover', { email })).status, 200)
@@ -156,8 +156,8 @@ test('only one process cleans up at a time, and a backlog is reported', async (t
     }
     const { outcome, deleted } = await cleanUp(interrupted, nowMs, ages)
     await client.query('rollback')
-    assert.deepEqual([outcome, deleted.get('message gaps')], ['skipped', 500])
-    assert.equal((await cleanUpNow()).deleted.get('message gaps'), 100)
+    assert.deepEqual([outcome, deleted.get('message cooldowns')], ['skipped', 500])
+    assert.equal((await cleanUpNow()).deleted.get('message cooldowns'), 100)
   })
 
   await t.test('several processes that clean up concurrently delete each row once', async () => {
@@ -168,7 +168,7 @@ test('only one process cleans up at a time, and a backlog is reported', async (t
     const others = [database.openAnother(), database.openAnother()]
     const rounds = await Promise.all([db, ...others].map((each) => cleanUp(each, nowMs, ages)))
     const sum = (all: readonly CleanupRound[]) =>
-      all.reduce((count, { deleted }) => count + (deleted.get('message gaps') ?? 0), 0)
+      all.reduce((count, { deleted }) => count + (deleted.get('message cooldowns') ?? 0), 0)
     // Each process stops when another one holds the lock, so some rows may be left.
     let total = sum(rounds)
     for (let isDone = false; !isDone; ) {

@@ -111,7 +111,7 @@ test('test codes are parsed by phone number, with an expiry', () => {
 test('message texts must be templates, and the webhook must be a URL', () => {
   for (const name of ['AUTH_SMS_TEMPLATE', 'AUTH_MFA_PHONE_TEMPLATE']) {
     const [fault = ''] = read({ [name]: '{{ .Code' }).faults
-    assert.match(fault, new RegExp(`^${name}="{{ .Code": is not a template: `))
+    assert.match(fault, new RegExp(`^${name}="{{ .Code": is not a valid template: `))
   }
   for (const url of ['sms.example', 'ftp://sms.example']) {
     assert.ok(read({ AUTH_SMS_WEBHOOK_URL: url }).faults.length > 0, url)

@@ -163,8 +163,8 @@ class OpenMemoryStore implements MemoryStore, EncodedCounters {
     // A RangeError means that the system has no memory for another page.
     if (!(error instanceof TableFullError || error instanceof RangeError)) throw error
     return new StoreError(
-      `the memory store is full: ${error.message}, and it may take ${this.#maxBytes} bytes; ` +
-        `allow it more (${this.#maxBytesName}), count fewer different values or shorter windows, or use Redis`,
+      `the memory store is full: ${error.message}, and the maximum is ${this.#maxBytes} bytes; ` +
+        `raise ${this.#maxBytesName}, count fewer distinct values, use shorter windows, or count in Redis`,
       { cause: error },
     )
   }

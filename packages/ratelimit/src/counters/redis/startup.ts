@@ -33,8 +33,13 @@ export async function tryUntilReady(
       const pauseMs = Math.round(intervalMs * (0.5 + Math.random()))
       const elapsedMs = performance.now() - startedAtMs
       const isOver = maxElapsedMs > 0 && elapsedMs + pauseMs > maxElapsedMs
-      const reason = toReason(error)
-      if (isOver) log.error(`Giving up on Redis (${name}): ${reason}`)
+      // The messages below name Redis already.
+      const reason = toReason(error).replace(`Redis at ${name}: `, '')
+      // The error of a stopped attempt says nothing about Redis.
+      if (isOver && !signal.aborted) {
+        const advice = 'Check its address and password, and that it is running'
+        log.error(`Giving up on Redis (${name}): ${reason}. ${advice}`)
+      }
       if (isOver || signal.aborted) throw error
       options.onFailedAttempt?.(error)
       log.warning(`Waiting for Redis (${name}), next attempt in ${pauseMs} ms: ${reason}`)

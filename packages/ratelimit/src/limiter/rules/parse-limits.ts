@@ -69,7 +69,7 @@ class Parsing {
   parse(limits: unknown): ParsedLimits {
     const top = this.#level(limits, 'limits', -1, [])
     if (top.size === 0 && this.#faults.length === 0) {
-      this.#faults.push("limits has no limit: write one such as { ip: '100/minute' }")
+      this.#faults.push("limits is empty: add a limit such as { ip: '100/minute' }")
     }
     return { rules: { domains: [this.#domain], rules: this.#records }, top, keys: this.#keys }
   }

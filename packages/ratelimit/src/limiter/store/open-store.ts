@@ -52,7 +52,7 @@ export function openLimiterStore(
   const consequence =
     fallback === undefined
       ? 'decisions fail until it answers'
-      : 'this process counts on its own until it answers'
+      : 'this process counts in memory until it answers'
   const breaker = createBreaker(options, log, { name: 'store', consequence })
   const settings = { fallback, breaker }
   const localCache =

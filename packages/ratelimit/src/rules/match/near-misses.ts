@@ -54,7 +54,8 @@ function describeDomains(known: readonly string[], domain: string): string {
   if (known.length === 0) return 'no domain is configured at all'
   const alike = known.find((name) => isAlike(name, domain))
   if (alike !== undefined) return `there is a domain '${alike}': domains are case-sensitive`
-  return `the domains are ${toShortList(known)}${toQuestion(domain, known)}`
+  const subject = known.length === 1 ? 'only domain is' : 'domains are'
+  return `the ${subject} ${toShortList(known)}${toQuestion(domain, known)}`
 }
 
 function findDeadEnd(top: Siblings, entries: readonly Entry[]): DeadEnd {
@@ -112,7 +113,8 @@ function findOtherKeys({ entry, siblings, node }: DeadEnd): string | undefined {
     return undefined
   const place = node === undefined ? 'at the top level' : `below '${node.path}'`
   const keys = [...siblings.byKey.keys()]
-  return `the keys ${place} are ${toShortList(keys)}${toQuestion(entry.key, keys)}`
+  const subject = keys.length === 1 ? `only key ${place} is` : `keys ${place} are`
+  return `the ${subject} ${toShortList(keys)}${toQuestion(entry.key, keys)}`
 }
 
 /** With more entries, trying all permutations would take too long. */

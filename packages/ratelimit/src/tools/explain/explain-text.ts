@@ -47,7 +47,10 @@ const conclusions: Readonly<Record<Outcome, readonly ['green' | 'yellow', string
   limited: ['green', 'a limit applies'],
   unlimited: ['green', 'unlimited: the answer is OK, and nothing is counted in the store'],
   'limited by the request': ['green', 'the limit of the request applies'],
-  whitelisted: ['green', 'whitelisted by a rule without a limit: the answer is OK'],
+  whitelisted: [
+    'green',
+    'allowed by a rule without a limit: the answer is OK, and nothing is counted',
+  ],
   placeholder: ['yellow', 'no limit at this depth: the answer is OK, and nothing is counted'],
   'no rule': ['yellow', 'no rule: the answer is OK, and nothing is counted'],
   'unknown domain': ['yellow', 'unknown domain: the answer is OK, and nothing is counted'],

@@ -59,8 +59,12 @@ function toAnswerKey(key: LimitedKey): TopAnswerKey {
 }
 
 export function toTopText({ by, since, seconds, isEstimate, floor, keys }: TopAnswer): string {
-  const numbers = isEstimate ? 'estimates' : 'lower bounds'
-  const head = `by ${by} since ${since} (${seconds} s), ${numbers}; other keys have at most ${floor}\n`
+  const accuracy = isEstimate
+    ? 'estimates'
+    : floor === 0
+      ? 'exact'
+      : `lower bounds: up to ${floor} hits of each key may be missing`
+  const head = `by ${by} since ${since} (${seconds} s). The numbers are ${accuracy}.\n`
   const rows = keys.map(({ domain, entries, limit, hits, limited }) => {
     return [`${limited}`, `${hits}`, limit ?? '-', `${toPlain(domain)} ${toEntriesText(entries)}`]
   })

@@ -224,7 +224,7 @@ test('above its memory limit it can also refuse new counters, and keeps the othe
     error.message,
     /^the memory store is full: \d+ counters take \d+ bytes, .*1048576 bytes;/,
   )
-  assert.match(error.message, /use Redis$/)
+  assert.match(error.message, /count in Redis$/)
   assert.ok(made > 5000, `${made} counters`)
   assert.ok(store.bytes < 1.1 * 2 ** 20, `${store.bytes} bytes`)
   for (let i = 0; i < made; i++) assert.equal(add(store, `key_${i}_`), 2)

@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log/log'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
 import { type RuleFault, toLoadError } from '../../model/fault.ts'
 import { logRules, mostFaults } from '../log-rules.ts'
@@ -61,7 +62,8 @@ export function createLoadLog(log: Log, place: RulePlace): LoadLog {
         log.error(`Error loading new configuration: ${toLoadError(fault)}`)
       }
       if (faults.length > mostFaults) {
-        log.error(`Error loading new configuration: ${faults.length - mostFaults} more faults`)
+        const more = toCountText(faults.length - mostFaults, 'more error')
+        log.error(`Error loading new configuration: ${more}`)
       }
     },
   }

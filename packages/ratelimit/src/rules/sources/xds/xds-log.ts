@@ -1,4 +1,5 @@
 import type { Log } from '@portcullis/service-kit/log/log'
+import { toCountText } from '@portcullis/service-kit/text/format'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
 import { logRules, mostFaults } from '../log-rules.ts'
 import type { ResourceFault } from './parse-resources.ts'
@@ -45,7 +46,8 @@ export function createXdsLog(log: Log, serverUrl: string): XdsLog {
       const texts = faults.length === 0 ? [message] : faults.slice(0, mostFaults).map(toText)
       for (const text of texts) log.error(`Error loading new configuration: ${text}`)
       if (faults.length > mostFaults) {
-        log.error(`Error loading new configuration: ${faults.length - mostFaults} more faults`)
+        const more = toCountText(faults.length - mostFaults, 'more error')
+        log.error(`Error loading new configuration: ${more}`)
       }
     },
   }

@@ -66,7 +66,11 @@ function readDefaults(node: YamlNode, defaults: Defaults, fields: MapperFields):
       defaults.matchType = fields.choice(value, ['glob', 'regex']) ?? defaults.matchType
     },
     glob_disable_ordering: (value) => {
-      if (fields.boolean(value)) fields.fault(value, 'the order of mappings cannot be disabled')
+      if (fields.boolean(value))
+        fields.fault(
+          value,
+          'glob_disable_ordering must be false, because mappings are tried in order',
+        )
     },
     ...timerFields(fields, (buckets) => {
       defaults.buckets = buckets
@@ -95,7 +99,7 @@ function timerFields(fields: MapperFields, setBuckets: (buckets: readonly number
     ttl: (value: YamlNode) => {
       const text = fields.text(value)
       if (!/^0(?:ns|us|µs|ms|s|m|h)?$/.test(text)) {
-        fields.fault(value, 'series do not expire here: ttl must be 0')
+        fields.fault(value, 'ttl must be 0, because series do not expire')
       }
     },
   }

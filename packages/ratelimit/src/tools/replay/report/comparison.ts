@@ -65,11 +65,11 @@ function toChange({ refusedBefore, refusedAfter }: RuleDifference): number {
 const columns: readonly Column<RuleDifference>[] = [
   { title: 'rule', text: ({ path }) => toSafeText(path) },
   { title: 'limit', text: ({ limitBefore }) => toLimitText(limitBefore) || '-' },
-  { title: 'then', text: ({ limitAfter }) => toLimitText(limitAfter) || '-' },
+  { title: 'after', text: ({ limitAfter }) => toLimitText(limitAfter) || '-' },
   number('requests', ({ requestsBefore }) => requestsBefore),
-  number('then', ({ requestsAfter }) => requestsAfter),
+  number('after', ({ requestsAfter }) => requestsAfter),
   number('refused', ({ refusedBefore }) => refusedBefore),
-  number('then', ({ refusedAfter }) => refusedAfter),
+  number('after', ({ refusedAfter }) => refusedAfter),
   {
     title: 'change',
     isNumber: true,
@@ -92,7 +92,7 @@ export function toComparisonText(comparison: Comparison, hasColor: boolean): str
   const change = toSigned(refusedAfter - refusedBefore)
   const lines = [
     paint('bold', `${toSafeText(rules)} compared with ${toSafeText(comparedWith)}`),
-    `refused     ${toNumberText(refusedBefore)}, then ${toNumberText(refusedAfter)} (${change})`,
+    `refused     ${toNumberText(refusedBefore)} before, ${toNumberText(refusedAfter)} after (${change})`,
     '',
     ...(differences.length === 0
       ? ['no rule makes a difference']

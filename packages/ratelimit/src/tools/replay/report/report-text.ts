@@ -50,10 +50,10 @@ function toOverview(report: Report, paint: Paint): string[] {
     [
       'no entry',
       lines.withoutDescriptors,
-      'lines without a descriptor: Envoy would have sent no request',
+      'without a descriptor: Envoy would have sent no request',
     ],
-    ['late', lines.late, 'too late in the log, so they were decided late (see --reorder)'],
-    ['unreadable', lines.unreadable, 'lines were skipped'],
+    ['late', lines.late, 'further out of order than --reorder allows: decided at a later time'],
+    ['unreadable', lines.unreadable, 'skipped, see below'],
     ['failed', requests.failed, `not decided: ${report.failure ?? ''}`],
   ]
   for (const [name, count, what] of more) {

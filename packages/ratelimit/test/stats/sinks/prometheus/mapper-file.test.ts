@@ -142,7 +142,7 @@ const faulty: readonly (readonly [text: string, ...faults: string[]])[] = [
   ['mappings:\n- match: a.*\n  name: a\n  honor_labels: 3', '4:17 3 is neither true nor false'],
   [
     'defaults:\n  glob_disable_ordering: true\nmappings: []',
-    '2:26 the order of mappings cannot be disabled',
+    '2:26 glob_disable_ordering must be false, because mappings are tried in order',
   ],
 ]
 

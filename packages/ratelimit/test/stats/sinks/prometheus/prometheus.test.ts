@@ -391,7 +391,7 @@ test('a mapping file replaces the built-in names', async (t) => {
   await assert.rejects(openPrometheus(t, createSinkContext(), { mapperPath }), {
     message:
       'PROMETHEUS_MAPPER_YAML is invalid:\n' +
-      `  ${mapperPath}:4:10: series do not expire here: ttl must be 0`,
+      `  ${mapperPath}:4:10: ttl must be 0, because series do not expire`,
   })
   await assert.rejects(
     openPrometheus(t, createSinkContext(), { mapperPath: join(directory, 'none.yaml') }),

@@ -65,7 +65,7 @@ suite('a comparison', () => {
     const comparison = compareReports(reportOf(t, perMinute(20)), reportOf(t, perMinute(30)))
     assert.deepEqual([comparison.refusedBefore, comparison.refusedAfter], [2400, 1800])
     const text = toComparisonText(comparison, false)
-    assert.match(text, /^refused {5}2,400, then 1,800 \(-600\)$/m)
+    assert.match(text, /^refused {5}2,400 before, 1,800 after \(-600\)$/m)
     assert.match(text, /^api\.user +20\/minute +30\/minute +3,600 +3,600 +2,400 +1,800 +-600$/m)
   })
 
