@@ -378,7 +378,11 @@ test('the message limit is a number per hour or a number per duration', () => {
   assert.deepEqual(capOf('5'), { most: 5, refillMs: undefined })
   assert.deepEqual(capOf('5/1h30m'), { most: 5, refillMs: 5_400_000 })
   for (const text of ['many', '-1', '5/', '5/soon', '5/0s']) {
-    assert.match(faultsOf({ AUTH_RATE_LIMIT_EMAIL_SENT: text }).join(), /must be off, a number such as 30/, text)
+    assert.match(
+      faultsOf({ AUTH_RATE_LIMIT_EMAIL_SENT: text }).join(),
+      /must be off, a number such as 30/,
+      text,
+    )
   }
 })
 

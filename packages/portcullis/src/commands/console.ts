@@ -52,12 +52,14 @@ export function createConsoleCommand(version: string): CompletableCommand {
           process.once(signal, onSignal)
       })
       const settings = { ...parsed, version, token: randomBytes(24).toString('base64url') }
-      const opened = await Promise.race([open(settings, io), stopped]).catch(async (error: unknown) => {
-        // Ctrl-C also ends the process that bundles the page, and its end can be noticed before the signal.
-        await new Promise((resolve) => setImmediate(resolve))
-        if (hasSignal) return 'stopped' as const
-        throw error
-      })
+      const opened = await Promise.race([open(settings, io), stopped]).catch(
+        async (error: unknown) => {
+          // Ctrl-C also ends the process that bundles the page, and its end can be noticed before the signal.
+          await new Promise((resolve) => setImmediate(resolve))
+          if (hasSignal) return 'stopped' as const
+          throw error
+        },
+      )
       if (opened === 'stopped') return 0
       if (opened === undefined) return 1
       await using running = opened
