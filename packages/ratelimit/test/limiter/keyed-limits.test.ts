@@ -130,7 +130,7 @@ test('a request that no rule applies to is allowed, with one warning that contai
   assert.equal(lines.length, 3)
   assert.match(lines[0] ?? '', /applies to \{ usr \} in the domain 'api'.*did you mean 'user'\?/)
   assert.match(lines[1] ?? '', /In the order path, method the rule .* matches/)
-  assert.match(lines[2] ?? '', /domains are 'api': did you mean 'api'\?/)
+  assert.match(lines[2] ?? '', /only domain is 'api': did you mean 'api'\?/)
   assert.doesNotMatch(lines.join(), /secret/)
 })
 
