@@ -61,8 +61,8 @@ async function runFiles(
     once(child, 'close'),
   ])
   const [output = '', result = '{}'] = stdout.split('RESULT')
-  const { passed, failed, skipped, skipReasons, flakyFiles } = JSON.parse(result)
-  return { output, stderr, counts: { passed, failed, skipped }, skipReasons, flakyFiles }
+  const { passed, failed, skipped, skipReasons, failures, flakyFiles } = JSON.parse(result)
+  return { output, stderr, counts: { passed, failed, skipped }, skipReasons, failures, flakyFiles }
 }
 
 test('passing tests are counted and not printed', async (t) => {
@@ -147,7 +147,7 @@ const failsOnce =
   "test('flaky', () => { if (!existsSync(note)) { writeFileSync(note, ''); assert.fail('once') } })\n"
 
 test('a file that fails and then passes alone is reported as flaky, and the run fails', async (t) => {
-  const { output, counts, flakyFiles } = await runFiles(
+  const { output, counts, failures, flakyFiles } = await runFiles(
     t,
     { 'a.test.ts': failsOnce, 'b.test.ts': "test('fine', () => {})\n" },
     { repeats: true },
@@ -155,6 +155,8 @@ test('a file that fails and then passes alone is reported as flaky, and the run 
   assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
   assert.match(output, /✖ .+a\.test\.ts:\d+ › flaky\n {4}AssertionError.+once/)
   assert.match(output, /Running again, alone: \S+a\.test\.ts\n/)
+  assert.equal(failures.length, 1)
+  assert.match(failures[0], /a\.test\.ts:\d+ › flaky: once$/)
   assert.equal(flakyFiles.length, 1)
   assert.match(flakyFiles[0], /a\.test\.ts$/)
 })
@@ -184,6 +186,7 @@ test('the summary shows the results of each leg, and ends with the sum', () => {
         skipped: 1,
         skipReasons: { 'needs root': 1 },
         failedFiles: [],
+        failures: [],
         failedProcesses: [],
         seconds: 1.23,
       },
@@ -197,6 +200,7 @@ test('the summary shows the results of each leg, and ends with the sum', () => {
         skipped: 0,
         skipReasons: {},
         failedFiles: ['x', 'y'],
+        failures: ['x:1 › adds: 3 is not 4', ...Array(20).fill('y:2 › waits: too long')],
         failedProcesses: ['p'],
         flakyFiles: ['y'],
         seconds: 10,
@@ -210,6 +214,9 @@ test('the summary shows the results of each leg, and ends with the sum', () => {
     '- long: hours      2 files  not run; on demand: npm test -- --leg long',
     '1 skipped: needs root',
     '!!! TESTS SKIPPED, missing: redis-server (apt-get install redis-server)',
+    '✖ x:1 › adds: 3 is not 4',
+    ...Array(19).fill('✖ y:2 › waits: too long'),
+    '✖ … and 1 more',
     '!!! FLAKY, failed and then passed alone; the run has failed: y',
     '15 passed, 2 failed, 1 skipped',
   ])

@@ -102,7 +102,7 @@ function showSlowest(durations: readonly { readonly file: string; readonly ms: n
 }
 
 /** A test also fails because a nested one failed; only the nested one is reported. */
-function isOwnFailure(error: Error & { failureType?: string }): boolean {
+export function isOwnFailure(error: Error & { failureType?: string }): boolean {
   return error.failureType !== 'subtestsFailed'
 }
 

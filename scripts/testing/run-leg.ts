@@ -34,6 +34,7 @@ const nothingRan: Counts = {
   skipped: 0,
   skipReasons: {},
   failedFiles: [],
+  failures: [],
   failedProcesses: [],
 }
 

@@ -8,6 +8,9 @@ export interface LegReport {
   readonly result: LegResult | undefined
 }
 
+/** The others are printed when they fail. */
+const maxFailures = 20
+
 /** The lines at the end of a test run; the last one is the total. */
 export function summarize(reports: readonly LegReport[], misses: readonly string[]): string[] {
   const sum = { passed: 0, failed: 0, skipped: 0 }
@@ -28,7 +31,11 @@ export function summarize(reports: readonly LegReport[], misses: readonly string
   const flakyLines = flaky.map(
     (file) => `!!! FLAKY, failed and then passed alone; the run has failed: ${file}`,
   )
-  return [...legs, ...listSkips(reports), ...missing, ...flakyLines, countsOf(sum)]
+  const failures = reports.flatMap(({ result }) => result?.failures ?? [])
+  const failureLines = failures.slice(0, maxFailures).map((failure) => `✖ ${failure}`)
+  const more = failures.length - failureLines.length
+  if (more > 0) failureLines.push(`✖ … and ${more} more`)
+  return [...legs, ...listSkips(reports), ...missing, ...failureLines, ...flakyLines, countsOf(sum)]
 }
 
 /** `12 skipped: needs root on Linux`, the most frequent reason first. */

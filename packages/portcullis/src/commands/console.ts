@@ -42,24 +42,12 @@ export function createConsoleCommand(version: string): CompletableCommand {
         return 2
       }
       // Installed first, so that a signal during the start also shuts down cleanly.
-      let hasSignal = false
       const stopped = new Promise<'stopped'>((stop) => {
-        const onSignal = () => {
-          hasSignal = true
-          stop('stopped')
-        }
         for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-          process.once(signal, onSignal)
+          process.once(signal, () => stop('stopped'))
       })
       const settings = { ...parsed, version, token: randomBytes(24).toString('base64url') }
-      const opened = await Promise.race([open(settings, io), stopped]).catch(
-        async (error: unknown) => {
-          // Ctrl-C also ends the process that bundles the page, and its end can be noticed before the signal.
-          await new Promise((resolve) => setImmediate(resolve))
-          if (hasSignal) return 'stopped' as const
-          throw error
-        },
-      )
+      const opened = await Promise.race([open(settings, io), stopped])
       if (opened === 'stopped') return 0
       if (opened === undefined) return 1
       await using running = opened

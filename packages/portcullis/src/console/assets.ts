@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -27,6 +28,9 @@ const isNamedByContent = /-[A-Z\d]{8}\.js$/
 /** Exists in the published package; in the repository the files are bundled at start. */
 const builtFolder = join(import.meta.dirname, '../web-assets')
 
+/** On a busy machine, a process can take this long to notice a signal. */
+const signalDelayMs = 500
+
 export type AssetTexts = ReadonlyMap<string, string>
 
 async function readTexts(): Promise<AssetTexts> {
@@ -37,7 +41,14 @@ async function readTexts(): Promise<AssetTexts> {
   // Not a literal import: the compiler must not follow it, and the published package has no bundler.
   const bundler = pathToFileURL(join(import.meta.dirname, '../../bundle/bundle-web.ts')).href
   const { bundleWeb }: { bundleWeb(): Promise<AssetTexts> } = await import(bundler)
-  return bundleWeb()
+  try {
+    return await bundleWeb()
+  } catch (error) {
+    // Ctrl-C also ends the bundler's process, whose end can be noticed first. The signal then still has time to
+    // stop this process quietly.
+    await sleep(signalDelayMs)
+    throw error
+  }
 }
 
 async function readAssets(): Promise<ReadonlyMap<string, Asset>> {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createConsoleCommand } from '../../src/commands/console.ts'
 import { parseConsoleArguments } from '../../src/commands/console-arguments.ts'
 import { openConsole } from '../../src/console/console.ts'
@@ -192,28 +193,40 @@ test('it starts for other servers, prints their state, admits with the token and
   assert.deepEqual(await exited, [0, null])
 })
 
-test('Ctrl-C while the page is bundled ends the console quietly', async (t) => {
-  // The terminal sends the signal to all processes of the group, so the bundler receives it too.
-  const child = spawn(
-    process.execPath,
-    [program, 'console', '--graphql-url', 'http://127.0.0.1:1/graphql', '--port', '0'],
-    { detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
-  const { pid } = child
-  assert.ok(pid !== undefined)
-  const closed = once(child, 'close')
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text))
-  }
-  let family = findFamily(pid)
-  t.after(() => child.kill('SIGKILL'))
-  // The second process is the bundler.
-  while (family.length < 2) family = findFamily(pid)
-  process.kill(-pid, 'SIGINT')
-  assert.deepEqual([...(await closed), output], [0, null, ''])
-  await waitUntilExited(family)
-})
+// The terminal sends the signal to all processes of the group, so the bundler receives it too.
+const signalOrders: Readonly<Record<string, (pid: number, bundlerPid: number) => Promise<void>>> = {
+  async 'at the same time'(pid) {
+    process.kill(-pid, 'SIGINT')
+  },
+  async 'after the end of the bundler'(pid, bundlerPid) {
+    process.kill(bundlerPid, 'SIGINT')
+    await sleep(100)
+    process.kill(pid, 'SIGINT')
+  },
+}
+
+for (const [order, sendSignals] of Object.entries(signalOrders)) {
+  test(`Ctrl-C while the page is bundled ends the console quietly, noticed ${order}`, async (t) => {
+    const child = spawn(
+      process.execPath,
+      [program, 'console', '--graphql-url', 'http://127.0.0.1:1/graphql', '--port', '0'],
+      { detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    const { pid } = child
+    assert.ok(pid !== undefined)
+    const closed = once(child, 'close')
+    let output = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text))
+    }
+    t.after(() => child.kill('SIGKILL'))
+    let family = findFamily(pid)
+    while (family.length < 2) family = findFamily(pid)
+    await sendSignals(pid, family[1]?.pid ?? 0)
+    assert.deepEqual([...(await closed), output], [0, null, ''])
+    await waitUntilExited(family)
+  })
+}
 
 test('a refused key is reported at start', async (t) => {
   const auth = await listen(t, answerAsSupabaseAuth)

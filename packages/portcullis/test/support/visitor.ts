@@ -51,3 +51,11 @@ function follow(path: string): void {
   history.pushState(null, '', path)
   dispatchEvent(new PopStateEvent('popstate'))
 }
+
+/** Resolves when the clipboard contains the text: a page writes it some time after the click. */
+export async function waitForClipboard(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(
+    async (expected) => (await navigator.clipboard.readText()) === expected,
+    text,
+  )
+}

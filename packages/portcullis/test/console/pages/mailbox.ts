@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import type { MailboxListing } from '../../../src/console/routes/mailbox.ts'
 import { listenOn } from '../../../src/mailbox/listen.ts'
 import { createSender, toMail } from '../../mailbox/open-test-mailbox.ts'
-import { openVisitor, switchTo } from '../../support/visitor.ts'
+import { openVisitor, switchTo, waitForClipboard } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
 import type { RunSuite } from './suite.ts'
 
@@ -73,10 +73,6 @@ function isApart(left: Box | null, right: Box | null): boolean {
   return left !== null && right !== null && left.x + left.width <= right.x
 }
 
-function readClipboard(page: Page): Promise<string> {
-  return page.evaluate(() => navigator.clipboard.readText())
-}
-
 export const testMailbox: RunSuite = async (t, { browser, world }) => {
   const call = await openApi(world)
   await using visitor = await openVisitor(browser, world.entryUrl.replace('/?', '/mailbox?'), {
@@ -102,7 +98,7 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
         .innerText()
       assert.match(code, /^\d{6}$/)
       await reader.getByRole('button', { name: 'Copy code' }).click()
-      assert.equal(await readClipboard(page), code)
+      await waitForClipboard(page, code)
       await page.getByRole('main').getByText('Unread').waitFor({ state: 'detached' })
 
       await reader.getByRole('link', { name: 'Open link' }).click()
