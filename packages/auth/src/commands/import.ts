@@ -4,6 +4,7 @@ import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/cli/command'
 import type { Log } from '@portcullis/service-kit/log/log'
 import type { Environment } from '@portcullis/service-kit/settings/env'
+import { parseTime } from '@portcullis/service-kit/text/time'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import type { ImportReport } from '../import/report.ts'
@@ -72,11 +73,11 @@ export const importCommand: Command = {
     const { values } = options
     const { jsonl, csv } = values
     const url = values.from ?? (jsonl || csv ? undefined : io.env['AUTH_IMPORT_FROM'])
-    const since = values.since === undefined ? undefined : new Date(values.since)
+    const sinceMs = values.since === undefined ? undefined : parseTime(values.since)
     const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
     const isApplied = values['apply-sql'] === true
     const isRepoint = isApplied || values['print-sql'] === true
-    const fault = findImportFault(values, url, since, batchRows)
+    const fault = findImportFault(values, url, batchRows)
     if (fault !== undefined) {
       io.stderr.write(toArgumentError('auth import', fault))
       return 2
@@ -99,7 +100,7 @@ export const importCommand: Command = {
             from,
             keys: values['decryption-key'] ?? listDecryptionKeys(read.sources),
             isDryRun,
-            since,
+            since: sinceMs === undefined ? undefined : new Date(sinceMs),
             batchRows,
             acceptsNewer: values['accept-newer'] === true,
             acceptsRemovals: values['accept-removals'] === true,

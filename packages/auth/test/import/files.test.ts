@@ -84,7 +84,7 @@ test('a CSV file may contain quotes, commas and line breaks', async (t) => {
   const csv = [
     'email,user_metadata,email_confirmed,created_at',
     'ada@file.example,"{""full_name"": ""Lovelace, Ada""}",true,2020-01-02T03:04:05Z',
-    '"ben@file.example","{""text"": ""ä\\nb""}",false,',
+    '"ben@file.example","{""text"": ""ä\\nb""}",false,2020-01-02 05:34:05.25+02:30',
     'cleo@file.example,,,',
     'dora@file.example,too few',
   ].join('\r\n')
@@ -93,6 +93,14 @@ test('a CSV file may contain quotes, commas and line breaks', async (t) => {
   assert.deepEqual(skipped['invalid record'].examples, [
     'line 5: it has 2 fields, but the first line has 4',
   ])
+  const [times] = await server.query(
+    `select max(created_at) filter (where email ~ '^ada') as ada,
+      max(created_at) filter (where email ~ '^ben') as ben from users`,
+  )
+  assert.deepEqual(
+    [times?.ada, times?.ben].map((time) => new Date(time).toISOString()),
+    ['2020-01-02T03:04:05.000Z', '2020-01-02T03:04:05.250Z'],
+  )
   const rows = await server.query('select email, raw_user_meta_data as data from users order by 1')
   assert.deepEqual(rows, [
     { email: 'ada@file.example', data: { full_name: 'Lovelace, Ada' } },
@@ -113,7 +121,7 @@ test('invalid records are reported with their line, and the others are imported'
     { phone: '0' },
     {},
     { email: 'x@file.example', password_hash: 'plain text' },
-    { email: 'x@file.example', created_at: 'yesterday' },
+    { email: 'x@file.example', created_at: '3' },
     { email: 'x@file.example', id: '1' },
     { email: 'x@file.example', user_metadata: '{"a":' },
     { email: 'x@file.example', nickname: 'x' },

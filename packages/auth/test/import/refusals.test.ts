@@ -144,7 +144,8 @@ test('invalid arguments are refused', async () => {
     assert.match(stderr, message)
   }
   await refused([], /^One of --from, --jsonl and --csv is required\.\nSee: auth import --help\n$/)
-  await refused(['--from', 'postgres://x/y', '--since', 'yesterday'], /^--since must be a time/)
+  for (const since of ['yesterday', '3', '2026-02-31', '2026-01-31T12:00:00'])
+    await refused(['--from', 'postgres://x/y', '--since', since], /^--since must be a time/)
   await refused(['--jsonl', 'x', '--csv', 'y'], /^Only one of --from, --jsonl and --csv/)
   await refused(['--jsonl', 'x', '--batch-rows', '0'], /^--batch-rows must be a number/)
   await refused(['--from', 'postgres://x/y', '--reverse'], /^--reverse needs --print-sql or/)

@@ -249,6 +249,18 @@ test('xDS settings are read in the documented formats', () => {
   })
 })
 
+test('the address and the headers for a management server are checked with the other settings', () => {
+  const faults = faultsOf({
+    CONFIG_TYPE: 'GRPC_XDS_SOTW',
+    CONFIG_GRPC_XDS_SERVER_URL: 'http://host',
+    CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: 'a b:hunter2',
+  })
+  assert.equal(faults.length, 2)
+  assert.match(faults.join('\n'), /CONFIG_GRPC_XDS_SERVER_URL="http:\/\/host": must be host:port/)
+  assert.match(faults.join('\n'), /="\*{5}": the header "a b" has an invalid name/)
+  assert.doesNotMatch(faults.join('\n'), /hunter2/)
+})
+
 test('secrets never appear in faults', () => {
   const faults = faultsOf({
     CONFIG_TYPE: 'GRPC_XDS_SOTW',

@@ -1,3 +1,4 @@
+import { parseTime } from '@portcullis/service-kit/text/time'
 import { nilId } from '../../db/nil-id.ts'
 import type { Services } from '../../services.ts'
 import { auditActions } from '../audit/audit.ts'
@@ -64,7 +65,7 @@ export function parseBefore(text: string): AuditPosition {
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d))(?:_([\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}))?$/i.exec(
       text,
     ) ?? []
-  if (time !== undefined && !Number.isNaN(Date.parse(time))) return { time, id }
+  if (time !== undefined && parseTime(time) !== undefined) return { time, id }
   throw badPagination(`before must be a time such as 2026-03-04T00:00:00Z. Got "${text}"`)
 }
 

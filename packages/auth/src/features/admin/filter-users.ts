@@ -1,3 +1,4 @@
+import { parseTime } from '@portcullis/service-kit/text/time'
 import { nilId } from '../../db/nil-id.ts'
 import { invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
@@ -63,10 +64,10 @@ export function parseSelection(query: Query): UserSelection | undefined {
       secondFactor: parseFlag(query, 'second_factor'),
       signedIn: parseFlag(query, 'signed_in'),
       provider: parseProvider(query['provider'] || null),
-      createdAfter: parseTime(query, 'created_after'),
-      createdBefore: parseTime(query, 'created_before'),
-      lastSignInAfter: parseTime(query, 'last_sign_in_after'),
-      lastSignInBefore: parseTime(query, 'last_sign_in_before'),
+      createdAfter: parseTimeFilter(query, 'created_after'),
+      createdBefore: parseTimeFilter(query, 'created_before'),
+      lastSignInAfter: parseTimeFilter(query, 'last_sign_in_after'),
+      lastSignInBefore: parseTimeFilter(query, 'last_sign_in_before'),
     },
     ...parseOrder(query),
   }
@@ -90,14 +91,12 @@ function parseProvider(text: string | null): string | null {
   )
 }
 
-const timePattern = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d))?$/
-
-function parseTime(query: Query, name: keyof typeof filterParameters): string | null {
+function parseTimeFilter(query: Query, name: keyof typeof filterParameters): string | null {
   const text = query[name] || null
   if (text === null) return null
-  const ms = timePattern.test(text) ? Date.parse(text) : Number.NaN
+  const ms = parseTime(text)
   // Converted, because PostgreSQL reads a date without a time as midnight in its own time zone.
-  if (!Number.isNaN(ms)) return text.includes('.') ? text : new Date(ms).toISOString()
+  if (ms !== undefined) return text.includes('.') ? text : new Date(ms).toISOString()
   throw badFilter(
     `${name} must be a date such as 2026-03-04 (UTC) or a time such as 2026-03-04T10:00:00Z. Got "${text}"`,
   )

@@ -1,3 +1,4 @@
+import { parseTime } from '@portcullis/service-kit/text/time'
 import { invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { isStorableText } from '../users/metadata.ts'
@@ -116,7 +117,7 @@ function parseCursor(cursor: string): Position {
   const text = Buffer.from(cursor, 'base64url').toString()
   const [, createdAt, id] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z) ([\da-f-]{36})$/.exec(text) ?? []
-  if (createdAt === undefined || id === undefined || Number.isNaN(Date.parse(createdAt))) {
+  if (createdAt === undefined || id === undefined || parseTime(createdAt) === undefined) {
     throw badPagination('cursor must be the next_cursor of a response')
   }
   return { createdAt, id }

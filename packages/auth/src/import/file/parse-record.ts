@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { toReason } from '@portcullis/service-kit/text/reason'
+import { parseTime } from '@portcullis/service-kit/text/time'
 import { toJsonValue } from '../json-value.ts'
 import type { RawRecord } from './read-jsonl.ts'
 
@@ -154,10 +155,21 @@ function toUuid(value: unknown): string {
   throw new Error('must be a UUID')
 }
 
-/** Accepts a time such as `2026-01-31T12:00:00Z`, or milliseconds since 1970. */
+/** Converts `2026-01-31 12:00:00+00` to `2026-01-31T12:00:00+00:00`; returns other texts as they are. */
+function fromPostgresTime(text: string): string {
+  return text.replace(
+    /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?[+-]\d\d)(?::(\d\d))?$/,
+    (_all, date, time, minutes = '00') => `${date}T${time}:${minutes}`,
+  )
+}
+
+/** The end of the year 9999. Later years are written differently. */
+const maxTimeMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
+/** Accepts a time such as `2026-01-31T12:00:00Z`, as PostgreSQL writes it, or milliseconds since 1970. */
 function toTime(value: unknown): string {
-  const time = new Date(typeof value === 'number' ? value : toText(value))
-  if (!Number.isNaN(time.getTime())) return time.toISOString()
+  const ms = typeof value === 'number' ? value : parseTime(fromPostgresTime(toText(value)))
+  if (ms !== undefined && Math.abs(ms) <= maxTimeMs) return new Date(ms).toISOString()
   throw new Error('must be a time such as 2026-01-31T12:00:00Z')
 }
 

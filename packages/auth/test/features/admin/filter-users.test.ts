@@ -158,7 +158,7 @@ test('GET /admin/users selects and sorts users', async (t) => {
       )
     }
     for (const name of ['created_after', 'created_before', 'last_sign_in_after']) {
-      for (const value of ['yesterday', '2026-13-01', '2026-01-01T10:00']) {
+      for (const value of ['yesterday', '2026-13-01', '2026-02-30', '2026-01-01T10:00']) {
         await refuses(
           { [name]: value },
           `Bad Filter Parameters: ${name} must be a date such as 2026-03-04 (UTC) or a time such as 2026-03-04T10:00:00Z. Got "${value}"`,

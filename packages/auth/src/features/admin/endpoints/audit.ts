@@ -1,3 +1,4 @@
+import { parseTime } from '@portcullis/service-kit/text/time'
 import { invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
@@ -77,8 +78,8 @@ export const adminSignIns = defineEndpoint({
   },
   success: { status: 200, description: 'Counts by step and outcome, oldest first' },
   async handle({ query: { since = '' } }, services) {
-    const sinceMs = since === '' ? undefined : Date.parse(since)
-    if (Number.isNaN(sinceMs))
+    const sinceMs = since === '' ? undefined : parseTime(since)
+    if (since !== '' && sinceMs === undefined)
       throw invalid(`since must be a time such as 2026-03-04T00:00:00Z. Got "${since}"`)
     return json(await countSignIns(services, sinceMs))
   },

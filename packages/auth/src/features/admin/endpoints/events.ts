@@ -1,3 +1,4 @@
+import { parseTime } from '@portcullis/service-kit/text/time'
 import { nilId } from '../../../db/nil-id.ts'
 import { invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
@@ -58,7 +59,7 @@ export const adminEvents = defineEndpoint({
       const tail = await tailEventsAfter(services, filter, position, size)
       return json({ events: tail.events, next: null, latest: tail.latest })
     }
-    const end = { time: to === '' ? 'infinity' : parseTime('to', to), id: nilId }
+    const end = { time: to === '' ? 'infinity' : checkTime('to', to), id: nilId }
     const start = before === '' ? end : parseBefore(before)
     const { events, next, latest } = await listEventPage(services, filter, start, size)
     return json({ events, next: next ? `${next.time}_${next.id}` : null, latest })
@@ -90,7 +91,7 @@ function parseFilter(query: Query): EventFilter {
     reason: reason === '' ? undefined : reason,
     isFailed,
     hasTokens: parseFlag('tokens', query['tokens']),
-    from: from === '' ? undefined : parseTime('from', from),
+    from: from === '' ? undefined : checkTime('from', from),
   }
 }
 
@@ -105,9 +106,8 @@ function parseFlag(name: string, text = ''): boolean {
   throw invalid(`${name} must be true or false. Got "${text}"`)
 }
 
-const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d)$/i
-
-function parseTime(name: string, text: string): string {
-  if (timePattern.test(text) && !Number.isNaN(Date.parse(text))) return text
+function checkTime(name: string, text: string): string {
+  const hasTime = text.length > '2026-03-04'.length
+  if (hasTime && parseTime(text) !== undefined) return text
   throw invalid(`${name} must be a time such as 2026-03-04T00:00:00Z. Got "${text}"`)
 }

@@ -1,3 +1,4 @@
+import { parseTime } from '@portcullis/service-kit/text/time'
 import { invalid } from '../../../errors.ts'
 import { json, noContent } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
@@ -74,8 +75,8 @@ export const adminRevokeAllSessions = defineEndpoint({
   },
   async handle({ query, adminRole, client }, services) {
     const { before: beforeText, after } = query
-    const beforeMs = beforeText === undefined ? services.now() : Date.parse(beforeText)
-    if (Number.isNaN(beforeMs)) throw invalid('before must be a time such as 2030-01-31T12:00:00Z')
+    const beforeMs = beforeText === undefined ? services.now() : parseTime(beforeText)
+    if (beforeMs === undefined) throw invalid('before must be a time such as 2030-01-31T12:00:00Z')
     if (after !== undefined && !uuidPattern.test(after)) throw invalid('after must be a UUID')
     const endsAt = performance.now() + services.config.api.maxRequestDurationMs * usedShare
     const revoked = await revokeAllSessions(

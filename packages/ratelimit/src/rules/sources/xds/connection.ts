@@ -2,6 +2,7 @@ import { addAbortListener, once } from 'node:events'
 import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2'
 import { connect as connectNet, type Socket } from 'node:net'
 import { connect as connectTls, TLSSocket } from 'node:tls'
+import type { ServerAddress } from './parse-settings.ts'
 import type { TlsOptions } from './tls.ts'
 
 interface ConnectionSettings {
@@ -114,29 +115,4 @@ function keepAlive(session: ClientHttp2Session, keepalive: Keepalive): void {
     clearInterval(asking)
     clearTimeout(lost)
   })
-}
-
-/** The address of the management server. */
-type ServerAddress = { readonly path: string } | { readonly host: string; readonly port: number }
-
-/** gRPC addresses may have a scheme that selects the resolver; all of these use the default one. */
-const scheme = /^(?:dns|passthrough|ipv4|ipv6):(?:\/\/\/)?/
-
-const unixPath = /^unix:(?:\/\/)?(?<path>.+)$/
-
-const hostAndPort = /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[^:/[\]]+)):(?<port>\d{1,5})$/
-
-/** @throws Error that says what to write instead */
-export function parseServerAddress(url: string): ServerAddress {
-  const path = unixPath.exec(url)?.groups?.path
-  if (path !== undefined) return { path }
-  const { bracketed, plain, port } = hostAndPort.exec(url.replace(scheme, ''))?.groups ?? {}
-  const host = bracketed ?? plain
-  if (host === undefined || Number(port) > 65_535) {
-    throw new Error(
-      `CONFIG_GRPC_XDS_SERVER_URL: "${url}" is not the address of a management server; ` +
-        'write host:port, [IPv6 address]:port or unix:path',
-    )
-  }
-  return { host, port: Number(port) }
 }

@@ -11,8 +11,10 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/settings/env'
+import { toMessage } from '@portcullis/service-kit/text/reason'
 import { type ClientTlsConfig, toClientTls } from '../../../tls/client-tls-settings.ts'
 import type { RuleSourcePlugin } from '../source.ts'
+import { parseHeaders, parseServerAddress } from './parse-settings.ts'
 
 const chapter = {
   title: 'Rules from a management server (CONFIG_TYPE=GRPC_XDS_SOTW)',
@@ -123,7 +125,17 @@ export const xds: RuleSourcePlugin<{ xds: typeof chapter }, XdsRulesConfig> = {
 
 function toXdsConfig(settings: Settings<typeof chapter.variables>, check: Check): XdsRulesConfig {
   const { variables } = chapter
-  if (settings.url === '') check.fault(variables.url, 'must be the host:port of a server')
+  const parsed = [
+    [variables.url, () => parseServerAddress(settings.url)],
+    [variables.headers, () => parseHeaders(settings.headers)],
+  ] as const
+  for (const [variable, parse] of parsed) {
+    try {
+      parse()
+    } catch (error) {
+      check.fault(variable, toMessage(error))
+    }
+  }
   if (settings.backoffMaxMs < settings.backoffInitialMs) {
     const initial = check.nameOf(variables.backoffInitialMs)
     check.fault(variables.backoffMaxMs, `must not be shorter than ${initial}`)

@@ -3,9 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
-import { type Connection, openConnection, parseServerAddress } from './connection.ts'
+import { type Connection, openConnection } from './connection.ts'
 import { openDiscoveryStream } from './discovery-stream.ts'
 import { loadResponse, ResourceError } from './load-response.ts'
+import { parseHeaders, parseServerAddress } from './parse-settings.ts'
 import {
   configType,
   createSubscription,
@@ -144,41 +145,6 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
       firstAttempt.resolve()
     },
   }
-}
-
-/** The valid names in the metadata of a gRPC call. */
-const headerName = /^[0-9a-z_.-]+$/
-const headerValue = /^[\x20-\x7e]*$/
-
-/**
- * Parses CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS.
- * @throws Error that names the header but not its value, which may be a secret
- */
-export function parseHeaders(headers: ReadonlyMap<string, string>): Record<string, string> {
-  const parsed: Record<string, string> = {}
-  for (const [given, value] of headers) {
-    const name = given.trim().toLowerCase()
-    if (!headerName.test(name)) refuse(given, 'has an invalid name')
-    if (!headerValue.test(value)) refuse(given, 'has a value with non-ASCII characters')
-    if (connectionHeaders.has(name)) refuse(given, 'is not allowed in HTTP/2')
-    parsed[name] = value.trim()
-  }
-  return parsed
-}
-
-/** Connection-specific header fields, which HTTP/2 forbids (RFC 9113, 8.2.2). */
-const connectionHeaders = new Set([
-  'connection',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'transfer-encoding',
-  'upgrade',
-])
-
-function refuse(name: string, fault: string): never {
-  throw new Error(`CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: the header "${name}" ${fault}`)
 }
 
 export interface BackoffSettings {
