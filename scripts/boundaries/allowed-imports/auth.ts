@@ -59,7 +59,7 @@ export const auth: PackageTable = {
   'features/{each}/endpoints.ts': { inside: `features/** ${below} http/**` },
   'features/{each}/endpoints/': {
     inside: `features/** ${below} http/**`,
-    outside: 'node:crypto node:url',
+    outside: '@portcullis/service-kit/text node:crypto node:url',
   },
   'features/sign-up/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'features/sign-in/**': {

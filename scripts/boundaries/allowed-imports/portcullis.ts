@@ -75,7 +75,8 @@ export const portcullis: PackageTable = {
   'console/health/': { inside: 'console/' },
   'console/': {
     outside: `
-      ${texts} node:crypto node:fs node:net node:path node:url node:util node:zlib ../bundle/ import(…)`,
+      ${texts} node:crypto node:fs node:net node:path node:timers node:url node:util
+      node:zlib ../bundle/ import(…)`,
     types: 'fastify mailbox/ @portcullis/service-kit',
   },
 
