@@ -18,6 +18,9 @@ export interface Comparison {
   readonly comparedWith: string
   readonly refusedBefore: number
   readonly refusedAfter: number
+  /** Requests over a limit that shadow or quota mode allowed. */
+  readonly shadowRefusedBefore: number
+  readonly shadowRefusedAfter: number
   /** Only rules that differ, with the largest change first. */
   readonly differences: readonly RuleDifference[]
 }
@@ -45,6 +48,8 @@ export function compareReports(before: Report, after: Report): Comparison {
     comparedWith: after.rules,
     refusedBefore: before.requests.refused,
     refusedAfter: after.requests.refused,
+    shadowRefusedBefore: before.requests.shadowRefused,
+    shadowRefusedAfter: after.requests.shadowRefused,
     differences,
   }
 }
@@ -86,13 +91,19 @@ function toSigned(number: number): string {
   return number > 0 ? `+${toNumberText(number)}` : toNumberText(number)
 }
 
+function toTotalText(before: number, after: number): string {
+  return `${toNumberText(before)} before, ${toNumberText(after)} after (${toSigned(after - before)})`
+}
+
 export function toComparisonText(comparison: Comparison, hasColor: boolean): string {
   const paint: Paint = createPaint(hasColor)
-  const { rules, comparedWith, refusedBefore, refusedAfter, differences } = comparison
-  const change = toSigned(refusedAfter - refusedBefore)
+  const { rules, comparedWith, shadowRefusedBefore, shadowRefusedAfter, differences } = comparison
   const lines = [
     paint('bold', `${toSafeText(rules)} compared with ${toSafeText(comparedWith)}`),
-    `refused     ${toNumberText(refusedBefore)} before, ${toNumberText(refusedAfter)} after (${change})`,
+    `refused     ${toTotalText(comparison.refusedBefore, comparison.refusedAfter)}`,
+    ...(shadowRefusedBefore + shadowRefusedAfter > 0
+      ? [`shadow      ${toTotalText(shadowRefusedBefore, shadowRefusedAfter)}`]
+      : []),
     '',
     ...(differences.length === 0
       ? ['no rule makes a difference']

@@ -69,6 +69,17 @@ suite('a comparison', () => {
     assert.match(text, /^api\.user +20\/minute +30\/minute +3,600 +3,600 +2,400 +1,800 +-600$/m)
   })
 
+  test('shows refusals in shadow mode on their own line', (t) => {
+    const shadow = perMinute(20).replace(' } }', ' }, shadow_mode: true }')
+    const comparison = compareReports(reportOf(t, perMinute(30)), reportOf(t, shadow))
+    const text = toComparisonText(comparison, false)
+    assert.match(
+      text,
+      /^refused {5}1,800 before, 0 after \(-1,800\)\nshadow {6}0 before, 2,400 after \(\+2,400\)$/m,
+    )
+    assert.match(text, /^api\.user .* 1,800 +2,400 +\+600$/m)
+  })
+
   test('of the same rules shows no difference', (t) => {
     const { differences } = compareReports(reportOf(t, perMinute(20)), reportOf(t, perMinute(20)))
     assert.deepEqual(differences, [])
