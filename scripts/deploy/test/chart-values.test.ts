@@ -5,7 +5,10 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parse } from 'yaml'
 import { runCommand } from '../../../packages/auth/test/support/auth-command.ts'
-import { keyVariable } from '../../../packages/portcullis/src/commands/server-arguments.ts'
+import {
+  debugTokenVariable,
+  keyVariable,
+} from '../../../packages/portcullis/src/commands/server-arguments.ts'
 import { parseRuleFiles } from '../../../packages/ratelimit/src/rules/yaml/parse.ts'
 import { chartFolder, readChartYaml, root, valueFiles } from '../chart.ts'
 import { knownVariables } from './support/variables.ts'
@@ -55,7 +58,8 @@ test('every variable named in the README, the values and the notes exists', () =
   const text = ['README.md', 'values.yaml', 'templates/NOTES.txt'].map(read).join('\n')
   const named = [...text.matchAll(/\b(?:(?:AUTH|KVSTORE|GRPC|DRAIN|PORTCULLIS)_[A-Z_]+[A-Z])\b/g)]
   assert.ok(named.length > 10)
-  const all = new Set([...knownVariables.auth, ...knownVariables.ratelimit, keyVariable])
+  const own = [keyVariable, debugTokenVariable]
+  const all = new Set([...knownVariables.auth, ...knownVariables.ratelimit, ...own])
   assert.deepEqual(
     named.map(([name]) => name).filter((name) => !all.has(name)),
     [],
