@@ -75,7 +75,7 @@ function hashOf(bytes: Buffer): number {
 }
 
 /** Numbered requests with different hashes, of which at most four belong to the same set. */
-function spreadRequests(count: number, { sets = 8_192, perSet = 4 } = {}): Buffer[] {
+function spreadRequests(count: number, { sets = 32_768, perSet = 4 } = {}): Buffer[] {
   const hashes = new Set<number>()
   const counts = new Map<number, number>()
   const requests: Buffer[] = []
