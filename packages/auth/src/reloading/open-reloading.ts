@@ -3,7 +3,7 @@ import { Resources } from '@portcullis/service-kit/process/resources'
 import { type Fault, toFaultText } from '@portcullis/service-kit/settings/env'
 import { toMessage } from '@portcullis/service-kit/text/reason'
 import type { Config } from '../config/config.ts'
-import { planReload, type SourcedConfig } from './reload-plan.ts'
+import { planReload, type ReloadPlan, type SourcedConfig } from './reload-plan.ts'
 import { type WatchedFolder, watchFolders } from './watch-folders.ts'
 
 /** A configuration that was read, and may be invalid. */
@@ -89,10 +89,7 @@ export function openReloading(settings: ReloadingSettings): Reloading {
         refuse(`The configuration could not be applied: ${toMessage(error)}`, isForced)
         return
       }
-      const { changed } = plan
-      const which =
-        changed.length === 0 ? 'no setting has changed' : `changed: ${changed.join(', ')}`
-      log.info(`Reloaded the configuration; ${which}`)
+      log.info(`Reloaded the configuration${describeChanges(plan)}`)
     } else if (problem !== undefined) {
       log.info('The configuration is valid again and has not changed')
     }
@@ -143,4 +140,10 @@ export function openReloading(settings: ReloadingSettings): Reloading {
       await work
     },
   }
+}
+
+/** Settings that need a restart are logged on their own line. */
+function describeChanges({ changed, needRestart }: ReloadPlan): string {
+  if (changed.length > 0) return `; changed: ${changed.join(', ')}`
+  return needRestart.length > 0 ? '' : '; no setting has changed'
 }

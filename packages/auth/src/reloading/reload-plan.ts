@@ -16,7 +16,7 @@ export interface SourcedConfig {
 }
 
 /** How a running server changes to another configuration. */
-interface ReloadPlan {
+export interface ReloadPlan {
   /** The new configuration, with the running values of all settings that need a restart. */
   readonly config: Config
   readonly hasChanged: boolean
