@@ -15,7 +15,7 @@ export interface AuditRequest {
   readonly search?: { readonly [name: string]: string }
   /** The body as text. Default: none. */
   readonly body?: string
-  /** How the request is sent where `fetch` with a text body would add its own headers. */
+  /** How to send the request without headers that `fetch` adds on its own. Default: as text, by `fetch`. */
   readonly wire?: 'bytes' | 'without-accept'
 }
 

@@ -105,7 +105,7 @@ function SettingsCard({ settings, onReload }: SettingsCardProps): JSX.Element {
   )
 }
 
-/** Every word must occur in what the table shows of a setting. */
+/** Finds the settings that contain every word of the search in any of their columns. */
 export function findSettings(
   settings: readonly EffectiveSetting[],
   search: string,
