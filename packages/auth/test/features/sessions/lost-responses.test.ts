@@ -131,14 +131,14 @@ for (const hasGrace of [true, false]) {
     if (!server) return
     const calls = createFactorCalls(server)
     const outcomes = []
-    for (let seed = 1; seed <= 20; seed += 1) {
+    for (let seed = 1; seed <= 40; seed += 1) {
       const member = await calls.newMember()
       outcomes.push(await playSession({ server, calls, member, hasGrace }, seed))
     }
     // The random sequences must include ended, continued and raised sessions.
-    assert.ok(outcomes.filter(({ isEnded }) => isEnded).length > 1)
-    assert.ok(outcomes.filter(({ isEnded }) => !isEnded).length > 1)
-    assert.ok(outcomes.filter(({ hasRaised }) => hasRaised).length > 5)
+    assert.ok(outcomes.filter(({ isEnded }) => isEnded).length > 3)
+    assert.ok(outcomes.filter(({ isEnded }) => !isEnded).length > 3)
+    assert.ok(outcomes.filter(({ hasRaised }) => hasRaised).length > 15)
   })
 }
 
@@ -151,7 +151,7 @@ test('parallel requests, lost and late responses never sign a user out', async (
   if (!server) return
   const { clock } = server
   const calls = createFactorCalls(server)
-  for (let seed = 1; seed <= 8; seed += 1) {
+  for (let seed = 1; seed <= 15; seed += 1) {
     const random = createRandom(seed)
     const member = await calls.newMember()
     const first = await calls.signIn(member.email)
