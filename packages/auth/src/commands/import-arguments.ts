@@ -1,5 +1,3 @@
-import { parseTime } from '@portcullis/service-kit/text/time'
-
 /** The options of `auth import`, besides those of all commands. */
 export const importOptions = {
   from: { type: 'string' },
@@ -20,12 +18,8 @@ export const importOptions = {
 type ImportOption = keyof typeof importOptions
 
 type ImportValues = {
-  readonly [Name in Exclude<ImportOption, 'since'>]?:
-    | string
-    | boolean
-    | readonly string[]
-    | undefined
-} & { readonly since?: string | undefined }
+  readonly [Name in ImportOption]?: string | boolean | readonly string[] | undefined
+}
 
 const usefulWithSql: readonly ImportOption[] = ['from', 'print-sql', 'apply-sql', 'reverse']
 const usefulWithFile: readonly ImportOption[] = ['jsonl', 'csv', 'dry-run', 'batch-rows', 'json']
@@ -37,12 +31,13 @@ const usefulWithFile: readonly ImportOption[] = ['jsonl', 'csv', 'dry-run', 'bat
 export function findImportFault(
   values: ImportValues,
   url: string | undefined,
+  sinceMs: number | undefined,
   batchRows: number,
 ): string | undefined {
   const count = [url, values.jsonl, values.csv].filter((source) => source).length
   if (count === 0) return 'One of --from, --jsonl and --csv is required.'
   if (count > 1) return 'Only one of --from, --jsonl and --csv can be used.'
-  if (values.since !== undefined && parseTime(values.since) === undefined) {
+  if (values.since !== undefined && sinceMs === undefined) {
     return '--since must be a time such as 2026-01-31T12:00:00Z.'
   }
   if (!Number.isInteger(batchRows) || batchRows < 1 || batchRows > 1_000_000) {

@@ -77,7 +77,7 @@ export const importCommand: Command = {
     const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
     const isApplied = values['apply-sql'] === true
     const isRepoint = isApplied || values['print-sql'] === true
-    const fault = findImportFault(values, url, batchRows)
+    const fault = findImportFault(values, url, sinceMs, batchRows)
     if (fault !== undefined) {
       io.stderr.write(toArgumentError('auth import', fault))
       return 2

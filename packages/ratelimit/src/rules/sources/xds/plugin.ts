@@ -125,16 +125,15 @@ export const xds: RuleSourcePlugin<{ xds: typeof chapter }, XdsRulesConfig> = {
 
 function toXdsConfig(settings: Settings<typeof chapter.variables>, check: Check): XdsRulesConfig {
   const { variables } = chapter
-  const parsed = [
-    [variables.url, () => parseServerAddress(settings.url)],
-    [variables.headers, () => parseHeaders(settings.headers)],
-  ] as const
-  for (const [variable, parse] of parsed) {
-    try {
-      parse()
-    } catch (error) {
-      check.fault(variable, toMessage(error))
-    }
+  try {
+    parseServerAddress(settings.url)
+  } catch (error) {
+    check.fault(variables.url, toMessage(error))
+  }
+  try {
+    parseHeaders(settings.headers)
+  } catch (error) {
+    check.fault(variables.headers, toMessage(error))
   }
   if (settings.backoffMaxMs < settings.backoffInitialMs) {
     const initial = check.nameOf(variables.backoffInitialMs)
