@@ -63,6 +63,7 @@ import {
   updateOwnPasskey,
 } from './passkeys/endpoints.ts'
 import { recover, resend } from './recovery/endpoints.ts'
+import { revocations } from './revocations/endpoints.ts'
 import {
   createOpenApi,
   health,
@@ -118,6 +119,7 @@ const table: readonly Endpoint[] = [
   deleteOwnPasskey,
   listOwnSessions,
   endOwnSession,
+  revocations,
   invite,
   adminListUsers,
   adminCreateUser,
