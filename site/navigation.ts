@@ -80,6 +80,7 @@ const auth: Product = {
         'Passwords: stored, imported, leaked',
         'Authorized addresses',
       ),
+      whole('docs/auth-oauth-server.md', 'OAuth server'),
       part('docs/auth-operations.md', 'Hooks'),
       part('docs/auth.md', 'Administration'),
     ],
