@@ -30,7 +30,7 @@ const composeFile = `
   GOTRUE_HOOK_SEND_SMS_URI GOTRUE_HOOK_SEND_SMS_SECRETS GOTRUE_HOOK_SEND_EMAIL_ENABLED
   GOTRUE_HOOK_SEND_EMAIL_URI GOTRUE_HOOK_SEND_EMAIL_SECRETS`
 
-/** Variables that Supabase Auth also reads, and that its files do not mention. */
+/** Variables that Supabase Auth reads, and that these files do not mention. */
 const undocumented = `
   GOTRUE_DB_ADVISOR_ENABLED GOTRUE_EXTERNAL_OIDC_PROVIDER_CACHE_TTL GOTRUE_LOG_DISABLE_COLORS
   GOTRUE_LOG_QUOTE_EMPTY_FIELDS GOTRUE_LOG_TSFORMAT GOTRUE_LOG_FIELDS GOTRUE_LOG_SQL
@@ -111,7 +111,7 @@ const known = new Set(
   ),
 )
 
-test('every variable of Supabase Auth is known, or a warning says what to do', () => {
+test('variables of Supabase Auth are known, or a warning says what to do', () => {
   assert.ok(names.length > 190)
   for (const name of names.filter((each) => !known.has(each))) {
     const notes = parseConfig({ [name]: 'true' }).notes.filter((note) =>
