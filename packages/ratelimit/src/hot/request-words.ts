@@ -31,7 +31,7 @@ export class RequestWords {
   hash = 0
   /** The buffer of the latest request, which is usually also that of the next one, and a view of it. */
   #buffer: Buffer | undefined = undefined
-  #view = new DataView(new ArrayBuffer(0))
+  #view: DataView = new DataView(new ArrayBuffer(0))
 
   /** @param mostBytes - the maximum size of a request */
   constructor(mostBytes: number) {
