@@ -47,6 +47,11 @@ export const limits = {
       30,
       'Requests to /passkeys/authentication/options per 5 minutes',
     ),
+    register: switchableLimit(
+      'AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',
+      10,
+      'Requests to /oauth/clients/register per 5 minutes',
+    ),
     external: switchableLimit(
       'AUTH_RATE_LIMIT_EXTERNAL',
       150,
@@ -105,6 +110,7 @@ export interface LimitsConfig {
   readonly verify: number
   readonly otp: number
   readonly passkey: number
+  readonly register: number
   readonly external: number
   readonly anonymous: number
   readonly password: number
@@ -147,6 +153,7 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     'verify',
     'otp',
     'passkey',
+    'register',
     'external',
     'anonymous',
     'password',

@@ -17,6 +17,7 @@ export const limiterNames = [
   'anonymous',
   'mfa',
   'passkey',
+  'oauth_register',
   'authorize',
   'callback',
   'password',
