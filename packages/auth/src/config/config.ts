@@ -37,6 +37,7 @@ import {
   toProxies,
   toWorkers,
 } from './api.ts'
+import { type ApiKeysConfig, apiKeys, toApiKeys } from './api-keys.ts'
 import {
   chooseCompatMode,
   findAdvice,
@@ -95,6 +96,7 @@ export const chapters = {
   metadata,
   mfa,
   passkeys,
+  apiKeys,
   oauthServer,
   observability,
   openTelemetry,
@@ -125,6 +127,7 @@ export interface Config {
   readonly metadata: MetadataConfig
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
+  readonly apiKeys: ApiKeysConfig
   readonly oauthServer: OAuthServerConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
@@ -206,6 +209,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     passwords: toPasswords(settings.passwords, check),
     metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
+    apiKeys: toApiKeys(settings.apiKeys, check),
     passkeys: toPasskeys(
       settings.passkeys,
       settings.site.url,

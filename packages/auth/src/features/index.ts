@@ -25,6 +25,22 @@ import {
   adminListUsers,
   adminUpdateUser,
 } from './admin/endpoints/users.ts'
+import {
+  adminCreateKey,
+  adminCreateServiceAccount,
+  adminDeleteServiceAccount,
+  adminListKeys,
+  adminListServiceAccounts,
+  adminRevokeKey,
+  adminRotateKey,
+  verifyKey,
+} from './api-keys/endpoints/admin-keys.ts'
+import {
+  createOwnKey,
+  listOwnKeys,
+  revokeOwnKey,
+  rotateOwnKey,
+} from './api-keys/endpoints/own-keys.ts'
 import { authorize } from './external/endpoints/authorize.ts'
 import { callback, callbackByForm } from './external/endpoints/callback.ts'
 import {
@@ -130,6 +146,11 @@ const table: readonly Endpoint[] = [
   deleteOwnPasskey,
   listOwnSessions,
   endOwnSession,
+  listOwnKeys,
+  createOwnKey,
+  rotateOwnKey,
+  revokeOwnKey,
+  verifyKey,
   revocations,
   startAuthorization,
   startAuthorizationByForm,
@@ -172,6 +193,13 @@ const table: readonly Endpoint[] = [
   adminUpdateOAuthClient,
   adminDeleteOAuthClient,
   adminRenewOAuthClientSecret,
+  adminListKeys,
+  adminCreateKey,
+  adminRotateKey,
+  adminRevokeKey,
+  adminListServiceAccounts,
+  adminCreateServiceAccount,
+  adminDeleteServiceAccount,
   adminAudit,
   adminEvents,
   adminSignIns,

@@ -19,6 +19,11 @@ export const auditActions = {
   oauth_client_deleted: 'team',
   oauth_consent_granted: 'account',
   oauth_consent_revoked: 'account',
+  api_key_created: 'user',
+  api_key_rotated: 'user',
+  api_key_revoked: 'user',
+  service_account_created: 'team',
+  service_account_deleted: 'team',
   test_email_requested: 'team',
   // Its type is not token, because searches leave out entries of that type, most of which are refreshes.
   token_issued: 'team',

@@ -3,6 +3,7 @@ import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { type Static, Type } from '../../../http/schema.ts'
 import type { Services } from '../../../services.ts'
+import { exchangeKey } from '../../api-keys/use-key.ts'
 import { signInByIdToken } from '../../external/id-token-sign-in.ts'
 import { checkManualLinking, type LinkingTarget, requireLinker } from '../../external/identities.ts'
 import { findRedirectTarget } from '../../redirects/redirect-location.ts'
@@ -36,6 +37,7 @@ const body = Type.Object({
     Type.String({ description: 'Together with issuer, instead of provider' }),
   ),
   issuer: Type.Optional(Type.String()),
+  api_key: Type.Optional(Type.String()),
 })
 
 /** Grants with credentials that could be tried out in bulk need a CAPTCHA. */
@@ -44,11 +46,11 @@ const captchaGrants: ReadonlySet<string> = new Set(['password', 'web3'])
 export const token = defineEndpoint({
   method: 'POST',
   path: '/token',
-  summary: 'Exchanges a password, a refresh token, a code or an ID token for tokens',
+  summary: 'Exchanges a password, a refresh token, a code, an ID token or an API key for tokens',
   allowed: 'anyone',
   limiter: 'token',
   captcha: ({ grant_type: name = '' }) => captchaGrants.has(name),
-  query: { grant_type: 'password, refresh_token, pkce or id_token' },
+  query: { grant_type: 'password, refresh_token, pkce, id_token or api_key' },
   body,
   success: { status: 200, description: 'A token response' },
   async handle(call, services) {
@@ -98,6 +100,11 @@ const grants: Readonly<Record<string, Grant>> = {
         externalUrl,
       }),
     )
+  },
+
+  /** A program gets no refresh token, because it can show its key again. */
+  async api_key({ body }, services) {
+    return json(await exchangeKey(services, body.api_key ?? ''))
   },
 
   /** Web3 wallets are not supported. The error is the same as if they were disabled. */
