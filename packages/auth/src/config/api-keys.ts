@@ -8,10 +8,11 @@ import {
   type Settings,
 } from '@portcullis/service-kit/settings/env'
 import { checkDuration, oneDay } from './checks.ts'
+import { withOldNames } from './variables.ts'
 
 export const apiKeys = {
   title: 'API keys',
-  variables: {
+  variables: withOldNames({
     enabled: boolean(
       'AUTH_API_KEYS_ENABLED',
       false,
@@ -35,7 +36,7 @@ export const apiKeys = {
       'Lifetime of the access tokens that keys are exchanged for; at most AUTH_JWT_EXP',
       { bareSeconds: true },
     ),
-  },
+  }),
 } satisfies Chapter
 
 export interface ApiKeysConfig {

@@ -46,7 +46,7 @@ begin
     perform {ns}.revoke_tokens('key', old.id, null);
   else
     -- The tokens of the previous secret.
-    perform {ns}.revoke_tokens('key', old.id, clock_timestamp());
+    perform {ns}.revoke_tokens('key', old.id, new.rotated_at);
   end if;
   return null;
 end $$;

@@ -116,7 +116,10 @@ interface Rotation extends Change {
   readonly previous_until: Date | null
 }
 
-/** Replaces the secret. Returns no row if the user has no such key. */
+/**
+ * Replaces the secret. Returns no row if the user has no such key. Times in tokens are whole seconds, so two rotations
+ * are at least a second apart, and new tokens are dated after the last one.
+ */
 export const rotateApiKey = statement(
   'rotate_api_key',
   object<Rotation>(),
@@ -126,7 +129,8 @@ export const rotateApiKey = statement(
    ), k as (
      update {ns}.api_keys k set secret_hash = decode(p.secret_hash, 'hex'), hint = p.hint,
        previous_hash = case when p.previous_until is not null then k.secret_hash end,
-       previous_until = p.previous_until, rotated_at = p.now
+       previous_until = p.previous_until,
+       rotated_at = greatest(p.now, k.rotated_at + interval '1 second')
      from p where k.id = p.id and (p.user_id is null or k.user_id = p.user_id)
      returning k.*
    ), ${logged('k')}
