@@ -94,7 +94,8 @@ function toKeyClaims(
     key_id: key.id,
     scope: key.scopes.join(' '),
     ...(plan !== null && { plan }),
-    ...(key.app_metadata !== null && { app_metadata: key.app_metadata }),
+    // Rules that read the plan of a user from here apply to keys as well.
+    app_metadata: { ...key.app_metadata, ...(plan !== null && { plan }) },
     aal: 'aal1',
     amr: [{ method: 'api_key', timestamp: nowSeconds }],
     session_id: nilId,
