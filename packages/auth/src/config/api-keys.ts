@@ -30,6 +30,11 @@ export const apiKeys = {
       'Maximum number of keys of a user or service account',
       { min: 1 },
     ),
+    answersExtAuthz: boolean(
+      'AUTH_EXT_AUTHZ_ENABLED',
+      false,
+      'Whether /ext-authz tells Envoy if a request has a valid access token or API key. Do not expose it to the public',
+    ),
     tokenMs: duration(
       'AUTH_API_KEYS_JWT_EXP',
       '5m',
@@ -44,6 +49,7 @@ export interface ApiKeysConfig {
   readonly enabled: boolean
   readonly scopes: readonly string[]
   readonly mostPerOwner: number
+  readonly answersExtAuthz: boolean
   readonly tokenSeconds: number
 }
 

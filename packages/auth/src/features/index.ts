@@ -35,6 +35,7 @@ import {
   adminRotateKey,
   verifyKey,
 } from './api-keys/endpoints/admin-keys.ts'
+import { extAuthz } from './api-keys/endpoints/ext-authz.ts'
 import {
   createOwnKey,
   listOwnKeys,
@@ -151,6 +152,7 @@ const table: readonly Endpoint[] = [
   rotateOwnKey,
   revokeOwnKey,
   verifyKey,
+  ...extAuthz,
   revocations,
   startAuthorization,
   startAuthorizationByForm,

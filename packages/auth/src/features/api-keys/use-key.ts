@@ -22,20 +22,37 @@ export async function findKey(
   if (shown === undefined) return undefined
   const [key] = await db.run(findShownKey, { id: shown.id })
   const nowMs = now()
-  const isAfter = (time: string | null) => time !== null && Date.parse(time) > nowMs
   const isCurrent = isSameHash(shown.hash, key?.secret_hash ?? null)
   const isPrevious = isSameHash(shown.hash, key?.previous_hash ?? null)
-  if (key === undefined || !(isCurrent || (isPrevious && isAfter(key.previous_until)))) {
-    return undefined
-  }
-  const hasExpired = key.expires_at !== null && !isAfter(key.expires_at)
-  if (hasExpired || key.deleted_at !== null || isAfter(key.banned_until)) return undefined
+  if (key === undefined || !isUsable(key, nowMs)) return undefined
+  const previousMs = key.previous_until === null ? 0 : Date.parse(key.previous_until)
+  if (!isCurrent && !(isPrevious && previousMs > nowMs)) return undefined
   const before = new Date(nowMs - touchMs)
   if (key.last_used_at === null || Date.parse(key.last_used_at) < before.getTime()) {
     // Nothing depends on it, so the caller does not wait for it, and a failure is not reported.
     db.run(touchApiKey, { id: key.id, now: new Date(nowMs), before }).catch(() => {})
   }
   return key
+}
+
+/** Finds the key that was exchanged for a token. Undefined if the key or the token is no longer valid. */
+export async function findExchangedKey(
+  { db, now }: Services,
+  id: string,
+  { iat }: Claims,
+): Promise<ShownKeyRow | undefined> {
+  const [key] = await db.run(findShownKey, { id })
+  if (key === undefined || !isUsable(key, now())) return undefined
+  const endsMs =
+    key.previous_until === null && key.rotated_at !== null ? Date.parse(key.rotated_at) : 0
+  return typeof iat === 'number' && iat > Math.floor(endsMs / 1_000) ? key : undefined
+}
+
+/** Whether the key has not expired, and its owner may use it. */
+function isUsable(key: ShownKeyRow, nowMs: number): boolean {
+  const isAfter = (time: string | null) => time !== null && Date.parse(time) > nowMs
+  const hasExpired = key.expires_at !== null && !isAfter(key.expires_at)
+  return !hasExpired && key.deleted_at === null && !isAfter(key.banned_until)
 }
 
 /** What a service needs to know about a valid key. */
@@ -103,12 +120,12 @@ function toKeyClaims(
   }
 }
 
-function toSubject({ user_id: userId, service_account_id: accountId }: ShownKeyRow): string {
+export function toSubject({ user_id: userId, service_account_id: accountId }: ShownKeyRow): string {
   return userId ?? accountId ?? ''
 }
 
 /** The plan of the key, or else of its owner. Only administrators can change these. */
-function toPlan({
+export function toPlan({
   plan,
   owner_plan: ownerPlan,
   app_metadata: metadata,
