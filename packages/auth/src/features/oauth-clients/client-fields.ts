@@ -14,7 +14,12 @@ export type AuthMethod = (typeof methodsByType)[ClientType][number]
 const clientTypes = ['public', 'confidential'] as const
 const authMethods: readonly AuthMethod[] = [...methodsByType.public, ...methodsByType.confidential]
 /** The grants that clients can register for. */
-export const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials'] as const
+export const grantTypes = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  'urn:ietf:params:oauth:grant-type:device_code',
+] as const
 
 /** The fields of a request. Names, limits and messages are those of Supabase Auth. */
 export interface ClientFields {

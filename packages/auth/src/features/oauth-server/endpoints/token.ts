@@ -12,6 +12,7 @@ const body = Type.Object({
   code: text('authorization_code: the code from the redirect'),
   redirect_uri: text('authorization_code: the redirect URI of the request. Optional'),
   code_verifier: text('authorization_code: the PKCE verifier'),
+  device_code: text('The device grant: the code of the device'),
   refresh_token: text('refresh_token: the current refresh token'),
   scope: text('refresh_token: a part of the granted scope. client_credentials: the scope'),
   resource: text('The API that the access token is for'),
