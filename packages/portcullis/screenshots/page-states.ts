@@ -13,8 +13,7 @@ export function showUnreachable(path: string): Prepare {
   return async (page, { consoleUrl }) => {
     await page.route(calls, (route) => route.abort())
     await page.goto(consoleUrl + path)
-    const failure = page.getByRole('alert').or(page.getByText('Connecting…'))
-    await failure.first().waitFor()
+    await page.getByRole('alert').first().waitFor()
   }
 }
 
