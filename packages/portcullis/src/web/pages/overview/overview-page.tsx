@@ -32,6 +32,7 @@ export function Page(): JSX.Element {
     activity: setActivity,
   })
   const isConnected = stream === 'open'
+  const hasData = (health ?? decisions ?? activity) !== undefined
   const users = health?.find(({ part }) => part === 'auth')?.users
   return (
     <>
@@ -39,7 +40,7 @@ export function Page(): JSX.Element {
         <RangeChoice range={range} onChoose={onRange} />
         <Liveness isConnected={isConnected} hasData={health !== undefined} />
       </PageHeader>
-      {stream === 'lost' && health === undefined ? (
+      {stream === 'lost' && !hasData ? (
         <Failure error={new Error(lostConnection)} />
       ) : (
         <div class={isConnected || health === undefined ? 'stack' : 'stack overview-stale'}>
