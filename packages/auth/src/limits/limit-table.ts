@@ -35,6 +35,7 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
     resend: otp,
     user: otp,
     passkey: toLimit(defaults.requests, limits.passkey),
+    web3: toLimit(defaults.requests, limits.web3),
     authorize: external,
     callback: external,
     anonymous: toLimit(defaults.anonymous, limits.anonymous),

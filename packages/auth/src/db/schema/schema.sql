@@ -70,6 +70,9 @@
 -- table users
 -- id uuid, aud text, role text, email text, encrypted_password text, email_confirmed_at timestamp with time zone, invited_at timestamp with time zone, confirmation_sent_at timestamp with time zone, recovery_sent_at timestamp with time zone, email_change text, email_change_sent_at timestamp with time zone, email_change_confirm_status smallint, phone text, phone_confirmed_at timestamp with time zone, phone_change text, phone_change_sent_at timestamp with time zone, reauthentication_sent_at timestamp with time zone, last_sign_in_at timestamp with time zone, raw_app_meta_data jsonb, raw_user_meta_data jsonb, is_sso_user boolean, is_anonymous boolean, banned_until timestamp with time zone, deleted_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, admin_data jsonb
 
+-- table web3_messages
+-- key bytea, expires_at timestamp with time zone
+
 -- table webauthn_challenges
 -- id uuid, ceremony text, user_id uuid, challenge text, expires_at timestamp with time zone, created_at timestamp with time zone
 
@@ -299,6 +302,9 @@ ALTER TABLE {ns}.user_counts ADD CONSTRAINT user_counts_pkey PRIMARY KEY (aud, s
 -- constraint users.users_pkey
 ALTER TABLE {ns}.users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
 
+-- constraint web3_messages.web3_messages_pkey
+ALTER TABLE {ns}.web3_messages ADD CONSTRAINT web3_messages_pkey PRIMARY KEY (key);
+
 -- constraint webauthn_challenges.webauthn_challenges_ceremony_check
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_ceremony_check CHECK ((ceremony = ANY (ARRAY['registration'::text, 'authentication'::text])));
 
@@ -460,6 +466,9 @@ CREATE INDEX users_phone_parts ON {ns}.users USING gin ({ns}.phone_parts(phone))
 
 -- index users.users_search
 CREATE INDEX users_search ON {ns}.users USING gin (email {trgm}.gin_trgm_ops, ((raw_user_meta_data ->> 'full_name'::text)) {trgm}.gin_trgm_ops);
+
+-- index web3_messages.web3_messages_expires_at
+CREATE INDEX web3_messages_expires_at ON {ns}.web3_messages USING btree (expires_at);
 
 -- index webauthn_challenges.webauthn_challenges_expires_at
 CREATE INDEX webauthn_challenges_expires_at ON {ns}.webauthn_challenges USING btree (expires_at);

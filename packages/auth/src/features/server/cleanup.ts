@@ -106,6 +106,7 @@ function toSteps({ linkSeconds, cooldownMs, auditMs }: CleanupAges): readonly St
     ['code attempts', purges.codeAttempts, Math.max(dayMs, linkMs)],
     ['challenges', purges.challenges, dayMs],
     ['passkey challenges', purges.webAuthnChallenges, dayMs],
+    ['wallet messages', purges.web3Messages, dayMs],
     ['unverified factors', purges.factors, dayMs],
     ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
     ['given-up messages', purges.failedMessages, 7 * dayMs],
