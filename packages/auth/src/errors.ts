@@ -88,6 +88,9 @@ export const errorStatuses = {
   webauthn_challenge_expired: 400,
   webauthn_verification_failed: 400,
   oauth_client_not_found: 404,
+  oauth_authorization_not_found: 404,
+  oauth_consent_not_found: 404,
+  oauth_token_not_allowed: 403,
   saml_provider_disabled: 404,
   web3_provider_disabled: 422,
   web3_unsupported_chain: 400,
@@ -107,6 +110,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number
   /** The `error` field of RFC 6749, for responses in that form. */
   readonly oauthError?: string
+  /** The header `WWW-Authenticate`. */
+  readonly authenticate?: string
   /** Written to the log only. */
   readonly cause?: unknown
 }
@@ -119,6 +124,7 @@ export class ApiError extends Error {
   readonly weakPassword: ErrorDetails['weakPassword']
   readonly retryAfterSeconds: number | undefined
   readonly oauthError: string | undefined
+  readonly authenticate: string | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause })
@@ -127,6 +133,7 @@ export class ApiError extends Error {
     this.weakPassword = details.weakPassword
     this.retryAfterSeconds = details.retryAfterSeconds
     this.oauthError = details.oauthError
+    this.authenticate = details.authenticate
   }
 }
 

@@ -40,8 +40,14 @@
 -- table mfa_recovery_codes
 -- factor_id uuid, code_hash bytea, used_at timestamp with time zone, created_at timestamp with time zone
 
+-- table oauth_authorizations
+-- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone
+
 -- table oauth_clients
--- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone
+-- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text
+
+-- table oauth_consents
+-- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone
 
 -- table one_time_tokens
 -- user_id uuid, token_type text, token_hash bytea, otp_hash bytea, relates_to text, is_pkce boolean, attempts smallint, expires_at timestamp with time zone, created_at timestamp with time zone, voids_password boolean, claim jsonb
@@ -56,7 +62,7 @@
 -- name text, value bytea
 
 -- table sessions
--- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone, raised_from integer
+-- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone, raised_from integer, oauth_client_id uuid, oauth_grant jsonb
 
 -- table sign_in_counts
 -- step timestamp with time zone, outcome text, count bigint
@@ -251,6 +257,15 @@ ALTER TABLE {ns}.mfa_factors ADD CONSTRAINT mfa_factors_type_check CHECK ((facto
 -- constraint mfa_recovery_codes.mfa_recovery_codes_pkey
 ALTER TABLE {ns}.mfa_recovery_codes ADD CONSTRAINT mfa_recovery_codes_pkey PRIMARY KEY (factor_id, code_hash);
 
+-- constraint oauth_authorizations.oauth_authorizations_code_hash_key
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_code_hash_key UNIQUE (code_hash);
+
+-- constraint oauth_authorizations.oauth_authorizations_pkey
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_pkey PRIMARY KEY (id);
+
+-- constraint oauth_authorizations.oauth_authorizations_status_check
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'exchanged'::text])));
+
 -- constraint oauth_clients.oauth_clients_check
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secret_hash IS NULL) = (client_type = 'public'::text)));
 
@@ -259,6 +274,9 @@ ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_client_type_check CH
 
 -- constraint oauth_clients.oauth_clients_pkey
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id);
+
+-- constraint oauth_consents.oauth_consents_pkey
+ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_pkey PRIMARY KEY (user_id, client_id, resource);
 
 -- constraint one_time_tokens.one_time_tokens_pkey
 ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_pkey PRIMARY KEY (user_id, token_type);
@@ -338,6 +356,18 @@ ALTER TABLE {ns}.mfa_factors ADD CONSTRAINT mfa_factors_user_id_fkey FOREIGN KEY
 -- constraint mfa_recovery_codes.mfa_recovery_codes_factor_id_fkey
 ALTER TABLE {ns}.mfa_recovery_codes ADD CONSTRAINT mfa_recovery_codes_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES {ns}.mfa_factors(id) ON DELETE CASCADE;
 
+-- constraint oauth_authorizations.oauth_authorizations_client_id_fkey
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_client_id_fkey FOREIGN KEY (client_id) REFERENCES {ns}.oauth_clients(id) ON DELETE CASCADE;
+
+-- constraint oauth_authorizations.oauth_authorizations_user_id_fkey
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
+
+-- constraint oauth_consents.oauth_consents_client_id_fkey
+ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_client_id_fkey FOREIGN KEY (client_id) REFERENCES {ns}.oauth_clients(id) ON DELETE CASCADE;
+
+-- constraint oauth_consents.oauth_consents_user_id_fkey
+ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
+
 -- constraint one_time_tokens.one_time_tokens_user_id_fkey
 ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
 
@@ -410,8 +440,20 @@ CREATE INDEX mfa_factors_unverified ON {ns}.mfa_factors USING btree (created_at)
 -- index mfa_factors.mfa_factors_user_id
 CREATE INDEX mfa_factors_user_id ON {ns}.mfa_factors USING btree (user_id, created_at);
 
+-- index oauth_authorizations.oauth_authorizations_client
+CREATE INDEX oauth_authorizations_client ON {ns}.oauth_authorizations USING btree (client_id);
+
+-- index oauth_authorizations.oauth_authorizations_expires_at
+CREATE INDEX oauth_authorizations_expires_at ON {ns}.oauth_authorizations USING btree (expires_at);
+
+-- index oauth_authorizations.oauth_authorizations_user
+CREATE INDEX oauth_authorizations_user ON {ns}.oauth_authorizations USING btree (user_id);
+
 -- index oauth_clients.oauth_clients_created_at
 CREATE INDEX oauth_clients_created_at ON {ns}.oauth_clients USING btree (created_at, id);
+
+-- index oauth_consents.oauth_consents_client
+CREATE INDEX oauth_consents_client ON {ns}.oauth_consents USING btree (client_id);
 
 -- index one_time_tokens.one_time_tokens_expires_at
 CREATE INDEX one_time_tokens_expires_at ON {ns}.one_time_tokens USING btree (expires_at);
@@ -439,6 +481,9 @@ CREATE INDEX sessions_factor_id ON {ns}.sessions USING btree (factor_id) WHERE (
 
 -- index sessions.sessions_not_after
 CREATE INDEX sessions_not_after ON {ns}.sessions USING btree (not_after) WHERE (not_after IS NOT NULL);
+
+-- index sessions.sessions_oauth_client
+CREATE INDEX sessions_oauth_client ON {ns}.sessions USING btree (oauth_client_id, user_id) WHERE (oauth_client_id IS NOT NULL);
 
 -- index sessions.sessions_revoked_at
 CREATE INDEX sessions_revoked_at ON {ns}.sessions USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);

@@ -17,6 +17,8 @@ export const auditActions = {
   oauth_client_created: 'team',
   oauth_client_updated: 'team',
   oauth_client_deleted: 'team',
+  oauth_consent_granted: 'account',
+  oauth_consent_revoked: 'account',
   test_email_requested: 'team',
   // Its type is not token, because searches leave out entries of that type, most of which are refreshes.
   token_issued: 'team',
