@@ -88,6 +88,7 @@ export const errorStatuses = {
   webauthn_challenge_expired: 400,
   webauthn_verification_failed: 400,
   oauth_client_not_found: 404,
+  oauth_dynamic_client_registration_disabled: 403,
   oauth_authorization_not_found: 404,
   oauth_consent_not_found: 404,
   oauth_token_not_allowed: 403,

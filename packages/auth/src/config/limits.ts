@@ -48,6 +48,11 @@ export const limits = {
       'Requests to /passkeys/authentication/options per 5 minutes',
     ),
     web3: switchableLimit('AUTH_RATE_LIMIT_WEB3', 30, 'Sign-ins with Web3 wallets per 5 minutes'),
+    register: switchableLimit(
+      'AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',
+      10,
+      'Requests to /oauth/clients/register per 5 minutes',
+    ),
     external: switchableLimit(
       'AUTH_RATE_LIMIT_EXTERNAL',
       150,
@@ -107,6 +112,7 @@ export interface LimitsConfig {
   readonly otp: number
   readonly passkey: number
   readonly web3: number
+  readonly register: number
   readonly external: number
   readonly anonymous: number
   readonly password: number
@@ -150,6 +156,7 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     'otp',
     'passkey',
     'web3',
+    'register',
     'external',
     'anonymous',
     'password',

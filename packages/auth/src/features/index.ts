@@ -60,7 +60,15 @@ import {
   openIdConfiguration,
 } from './oauth-server/endpoints/metadata.ts'
 import { showConsentPage, submitConsentPage } from './oauth-server/endpoints/pages.ts'
+import { pushAuthorizationRequest } from './oauth-server/endpoints/pushed-requests.ts'
+import {
+  changeOAuthRegistration,
+  endOAuthRegistration,
+  readOAuthRegistration,
+  registerOAuthClient,
+} from './oauth-server/endpoints/registration.ts'
 import { oauthToken } from './oauth-server/endpoints/token.ts'
+import { introspectToken, revokeToken } from './oauth-server/endpoints/tokens.ts'
 import { userinfo, userinfoByPost } from './oauth-server/endpoints/userinfo.ts'
 import { verifyGet, verifyPost } from './one-time-codes/endpoints.ts'
 import {
@@ -127,7 +135,14 @@ const table: readonly Endpoint[] = [
   decideConsent,
   showConsentPage,
   submitConsentPage,
+  pushAuthorizationRequest,
   oauthToken,
+  introspectToken,
+  revokeToken,
+  registerOAuthClient,
+  readOAuthRegistration,
+  changeOAuthRegistration,
+  endOAuthRegistration,
   userinfo,
   userinfoByPost,
   listOwnGrants,

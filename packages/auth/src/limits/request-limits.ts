@@ -18,6 +18,7 @@ export const limiterNames = [
   'mfa',
   'passkey',
   'web3',
+  'oauth_register',
   'authorize',
   'callback',
   'password',

@@ -36,6 +36,7 @@ test('0 and off disable a limit, with a warning', () => {
     AUTH_RATE_LIMIT_OTP: 'otp',
     AUTH_RATE_LIMIT_PASSKEY: 'passkey',
     AUTH_RATE_LIMIT_WEB3: 'web3',
+    AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER: 'oauth_register',
     AUTH_RATE_LIMIT_EXTERNAL: 'authorize',
     AUTH_RATE_LIMIT_ANONYMOUS_USERS: 'anonymous',
     AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: 'mfa',

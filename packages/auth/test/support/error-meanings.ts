@@ -76,6 +76,7 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   webauthn_verification_failed:
     'the response of the authenticator is invalid, or the passkey is unknown',
   oauth_client_not_found: 'no OAuth client has this ID',
+  oauth_dynamic_client_registration_disabled: 'clients cannot register themselves',
   oauth_authorization_not_found:
     'the request of an OAuth client is unknown, over, or that of another user',
   oauth_consent_not_found: 'the user has granted nothing to this OAuth client',
