@@ -144,10 +144,10 @@ test('sign-in with a wallet', async (t) => {
       assert.deepEqual(reasonOf(await post(ethereum, message, signature)), reason, signature)
     }
     // The key of 32 zero bytes has order 4, so that the signature of the neutral point fits often.
-    const nobody = { ...solana, address: '1'.repeat(32) }
-    const neutral = Buffer.concat([Buffer.of(1), Buffer.alloc(63)]).toString('base64url')
+    const neutral = { ...solana, address: '1'.repeat(32) }
+    const signature = Buffer.concat([Buffer.of(1), Buffer.alloc(63)]).toString('base64url')
     for (let tries = 0; tries < 8; tries += 1) {
-      assert.deepEqual(reasonOf(await post(nobody, write(nobody), neutral)), reason)
+      assert.deepEqual(reasonOf(await post(neutral, write(neutral), signature)), reason)
     }
     for (const signature of ['', '0x', 'ab'.repeat(64), `0x${'zz'.repeat(65)}`]) {
       const answer = await post(ethereum, message, signature)
@@ -222,7 +222,7 @@ test('sign-in with a wallet', async (t) => {
       'an unknown field': write(ethereum, { more: ['Fee: none'] }),
       'an empty line at the end': write(ethereum, { more: [''] }),
       'text after the resources': write(ethereum, { more: ['Resources:', '- https://a.b', 'x'] }),
-      'a resource that is no URI': write(ethereum, { more: ['Resources:', '- no URI'] }),
+      'a resource without a scheme': write(ethereum, { more: ['Resources:', '- no URI'] }),
       'a repeated field': write(ethereum, { more: [`Issued At: ${new Date().toISOString()}`] }),
       'a field in the wrong place': write(ethereum, {
         more: ['Nonce: 12345678'],

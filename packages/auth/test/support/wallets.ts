@@ -15,7 +15,7 @@ export interface TestWallet {
 export interface EthereumWallet extends TestWallet {
   /** The address with its checksum (EIP-55). */
   readonly checksummed: string
-  /** The second signature that anybody can compute from the first. */
+  /** The second signature that any client can compute from the first. */
   signMalleably(message: string): string
   /** The interface that browser extensions offer (EIP-1193). */
   readonly browser: {

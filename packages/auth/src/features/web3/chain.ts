@@ -1,6 +1,13 @@
-import type { SignedMessage } from './signed-message.ts'
-
 export type ChainName = 'ethereum' | 'solana'
+
+/** What the owner of an address has signed. */
+export interface SignedText {
+  readonly text: string
+  /** The host, with its port, that the wallet has shown to the user. */
+  readonly domain: string
+  /** As in the message; see `Chain.toAddress` for its normal form. */
+  readonly address: string
+}
 
 /** What differs between the blockchains whose wallets can sign in. */
 export interface Chain {
@@ -18,5 +25,5 @@ export interface Chain {
   /** Undefined if the signature does not have the right format. */
   readSignature(text: string): Uint8Array | undefined
   /** Whether the owner of the address has signed the message. */
-  verify(message: SignedMessage, signature: Uint8Array): boolean
+  verify(message: SignedText, signature: Uint8Array): boolean
 }

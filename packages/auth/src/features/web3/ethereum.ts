@@ -32,7 +32,7 @@ export const ethereum: Chain = {
     if (recovery === undefined) return false
     try {
       const parsed = secp256k1.Signature.fromBytes(signature.subarray(0, 64), 'compact')
-      // For each signature anybody can compute a second one with a high s (EIP-2).
+      // Any client can compute from a signature a second one, with a high s (EIP-2).
       if (parsed.hasHighS()) return false
       const key = parsed.addRecoveryBit(recovery).recoverPublicKey(hashMessage(text))
       const hash = keccak_256(key.toBytes(false).subarray(1))

@@ -1,13 +1,7 @@
-import type { Chain } from './chain.ts'
+import type { Chain, SignedText } from './chain.ts'
 
 /** A message of EIP-4361 ("Sign-In with Ethereum"), or of its counterpart for Solana. */
-export interface SignedMessage {
-  /** The text that the wallet has signed. */
-  readonly text: string
-  /** The host, with its port, that the wallet has shown to the user. */
-  readonly domain: string
-  /** As in the message; see `Chain.toAddress` for its normal form. */
-  readonly address: string
+export interface SignedMessage extends SignedText {
   /** Empty if the message has none. */
   readonly statement: string
   readonly uri: URL

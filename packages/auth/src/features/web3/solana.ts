@@ -37,7 +37,7 @@ function readKey(address: string): Uint8Array | undefined {
 }
 
 /**
- * RFC 8032 without the exceptions of ZIP 215: keys of small order, to which everybody can find
+ * RFC 8032 without the exceptions of ZIP 215: keys of small order, to which any client can find
  * signatures, and second forms of a signature are refused.
  */
 function isSigned(bytes: Uint8Array, signature: Uint8Array, key: Uint8Array): boolean {
