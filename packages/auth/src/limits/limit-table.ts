@@ -14,6 +14,7 @@ const fiveMinutes = 5 * minute
 const defaults = {
   token: { most: 150, periodMs: fiveMinutes, burst: 30 },
   requests: { most: 30, periodMs: fiveMinutes, burst: 30 },
+  register: { most: 10, periodMs: fiveMinutes, burst: 30 },
   anonymous: { most: 30, periodMs: 60 * minute, burst: 30 },
   mfa: { most: 15, periodMs: minute, burst: 30 },
   password: { most: 10, periodMs: 15 * minute, burst: 10 },
@@ -35,6 +36,8 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
     resend: otp,
     user: otp,
     passkey: toLimit(defaults.requests, limits.passkey),
+    web3: toLimit(defaults.requests, limits.web3),
+    oauth_register: toLimit(defaults.register, limits.register),
     authorize: external,
     callback: external,
     anonymous: toLimit(defaults.anonymous, limits.anonymous),
