@@ -5,6 +5,7 @@ import { clientCredentials } from './client-credentials.ts'
 import { deviceCode } from './device-code.ts'
 import type { Grant } from './grant.ts'
 import { refreshToken } from './refresh-token.ts'
+import { tokenExchange, tokenExchangeType } from './token-exchange.ts'
 
 /** The grants of the token endpoint by their `grant_type`. */
 export const grants: Readonly<Record<(typeof grantTypes)[number], Grant>> = {
@@ -12,6 +13,7 @@ export const grants: Readonly<Record<(typeof grantTypes)[number], Grant>> = {
   refresh_token: refreshToken,
   client_credentials: clientCredentials,
   [deviceGrantType]: deviceCode,
+  [tokenExchangeType]: tokenExchange,
 }
 
 export function findGrant(type: string): Grant | undefined {
