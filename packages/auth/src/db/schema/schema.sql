@@ -55,6 +55,9 @@
 -- table outbox
 -- id bigint, channel text, kind text, recipient text, payload jsonb, attempts smallint, next_attempt_at timestamp with time zone, expires_at timestamp with time zone, failed_at timestamp with time zone, last_error text, created_at timestamp with time zone, priority smallint
 
+-- table revocations
+-- id bigint, kind text, subject uuid, until timestamp with time zone, revoked_at timestamp with time zone
+
 -- table secret_keys
 -- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone
 
@@ -75,6 +78,9 @@
 
 -- table users
 -- id uuid, aud text, role text, email text, encrypted_password text, email_confirmed_at timestamp with time zone, invited_at timestamp with time zone, confirmation_sent_at timestamp with time zone, recovery_sent_at timestamp with time zone, email_change text, email_change_sent_at timestamp with time zone, email_change_confirm_status smallint, phone text, phone_confirmed_at timestamp with time zone, phone_change text, phone_change_sent_at timestamp with time zone, reauthentication_sent_at timestamp with time zone, last_sign_in_at timestamp with time zone, raw_app_meta_data jsonb, raw_user_meta_data jsonb, is_sso_user boolean, is_anonymous boolean, banned_until timestamp with time zone, deleted_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, admin_data jsonb
+
+-- table web3_messages
+-- key bytea, expires_at timestamp with time zone
 
 -- table webauthn_challenges
 -- id uuid, ceremony text, user_id uuid, challenge text, expires_at timestamp with time zone, created_at timestamp with time zone
@@ -158,6 +164,41 @@ begin
   return new;
 end
 $function$
+;
+
+-- function revoke_session()
+CREATE OR REPLACE FUNCTION {ns}.revoke_session()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform {ns}.revoke_tokens('session', old.id, null);
+  return null;
+end $function$
+;
+
+-- function revoke_tokens(kind text, subject uuid, until timestamp with tim
+CREATE OR REPLACE FUNCTION {ns}.revoke_tokens(kind text, subject uuid, until timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('revocations of {ns}', 0));
+  insert into {ns}.revocations (kind, subject, until, revoked_at)
+  values (kind, subject, until, clock_timestamp());
+  notify portcullis_revocations;
+end $function$
+;
+
+-- function revoke_user()
+CREATE OR REPLACE FUNCTION {ns}.revoke_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform {ns}.revoke_tokens('user', old.id, clock_timestamp());
+  return null;
+end $function$
 ;
 
 -- function role()
@@ -290,6 +331,15 @@ ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
 -- constraint outbox.outbox_priority_check
 ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_priority_check CHECK ((priority = ANY (ARRAY[0, 1])));
 
+-- constraint revocations.revocations_check
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_check CHECK (((subject IS NULL) = (kind = 'everyone'::text)));
+
+-- constraint revocations.revocations_kind_check
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_kind_check CHECK ((kind = ANY (ARRAY['session'::text, 'user'::text, 'everyone'::text])));
+
+-- constraint revocations.revocations_pkey
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_pkey PRIMARY KEY (id);
+
 -- constraint secret_keys.secret_keys_pkey
 ALTER TABLE {ns}.secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (name, version);
 
@@ -319,6 +369,9 @@ ALTER TABLE {ns}.user_counts ADD CONSTRAINT user_counts_pkey PRIMARY KEY (aud, s
 
 -- constraint users.users_pkey
 ALTER TABLE {ns}.users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+-- constraint web3_messages.web3_messages_pkey
+ALTER TABLE {ns}.web3_messages ADD CONSTRAINT web3_messages_pkey PRIMARY KEY (key);
 
 -- constraint webauthn_challenges.webauthn_challenges_ceremony_check
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_ceremony_check CHECK ((ceremony = ANY (ARRAY['registration'::text, 'authentication'::text])));
@@ -473,6 +526,9 @@ CREATE INDEX outbox_failed_at ON {ns}.outbox USING btree (failed_at) WHERE (fail
 -- index outbox.outbox_recipient
 CREATE INDEX outbox_recipient ON {ns}.outbox USING btree (recipient) WHERE (failed_at IS NULL);
 
+-- index revocations.revocations_revoked_at
+CREATE INDEX revocations_revoked_at ON {ns}.revocations USING btree (revoked_at);
+
 -- index sessions.sessions_factor_id
 CREATE INDEX sessions_factor_id ON {ns}.sessions USING btree (factor_id) WHERE (factor_id IS NOT NULL);
 
@@ -509,6 +565,9 @@ CREATE INDEX users_phone_parts ON {ns}.users USING gin ({ns}.phone_parts(phone))
 -- index users.users_search
 CREATE INDEX users_search ON {ns}.users USING gin (email {trgm}.gin_trgm_ops, ((raw_user_meta_data ->> 'full_name'::text)) {trgm}.gin_trgm_ops);
 
+-- index web3_messages.web3_messages_expires_at
+CREATE INDEX web3_messages_expires_at ON {ns}.web3_messages USING btree (expires_at);
+
 -- index webauthn_challenges.webauthn_challenges_expires_at
 CREATE INDEX webauthn_challenges_expires_at ON {ns}.webauthn_challenges USING btree (expires_at);
 
@@ -527,6 +586,12 @@ CREATE TRIGGER tell_audit_entry BEFORE INSERT ON {ns}.audit_log_entries FOR EACH
 -- trigger server_keys.refuse_plain_keys
 CREATE TRIGGER refuse_plain_keys BEFORE INSERT ON {ns}.server_keys FOR EACH ROW EXECUTE FUNCTION {ns}.refuse_plain_keys();
 
+-- trigger sessions.revoke_deleted
+CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.revoked_at IS NULL)) EXECUTE FUNCTION {ns}.revoke_session();
+
+-- trigger sessions.revoke_ended
+CREATE CONSTRAINT TRIGGER revoke_ended AFTER UPDATE ON {ns}.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (current_setting('portcullis.revocations'::text, true) IS DISTINCT FROM 'together'::text))) EXECUTE FUNCTION {ns}.revoke_session();
+
 -- trigger users.count_deleted
 CREATE TRIGGER count_deleted AFTER DELETE ON {ns}.users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {ns}.count_users();
 
@@ -538,3 +603,9 @@ CREATE TRIGGER count_moved AFTER UPDATE OF aud ON {ns}.users FOR EACH ROW WHEN (
 
 -- trigger users.count_truncated
 CREATE TRIGGER count_truncated AFTER TRUNCATE ON {ns}.users FOR EACH STATEMENT EXECUTE FUNCTION {ns}.count_users();
+
+-- trigger users.revoke_banned
+CREATE CONSTRAINT TRIGGER revoke_banned AFTER UPDATE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((new.banned_until > now()) AND (new.banned_until IS DISTINCT FROM old.banned_until)) OR ((new.deleted_at IS NOT NULL) AND (old.deleted_at IS NULL)))) EXECUTE FUNCTION {ns}.revoke_user();
+
+-- trigger users.revoke_deleted
+CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {ns}.revoke_user();
