@@ -74,6 +74,7 @@ const auth: Product = {
       part('docs/auth-sign-in.md', 'Phone numbers', 'Phone numbers and text messages'),
       part('docs/auth-sign-in.md', 'Second factors'),
       part('docs/auth-sign-in.md', 'Passkeys'),
+      part('docs/auth-sign-in.md', 'Web3 wallets'),
       part('docs/auth-sign-in.md', 'CAPTCHA'),
       part(
         'docs/auth-sign-in.md',

@@ -98,6 +98,7 @@ export const errorStatuses = {
   oauth_token_not_allowed: 403,
   saml_provider_disabled: 404,
   web3_provider_disabled: 422,
+  web3_unsupported_chain: 400,
   hook_timeout: 422,
   hook_timeout_after_retry: 422,
   hook_payload_over_size_limit: 422,

@@ -63,13 +63,18 @@ export const auth: PackageTable = {
   },
   'features/sign-up/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'features/sign-in/**': {
-    inside: `features/external/** ${blocks} ${below}`,
+    inside: `features/external/** features/web3/** ${blocks} ${below}`,
     outside: 'node:crypto',
     because: rules,
   },
   'features/external/**': {
     inside: `features/account/** ${blocks} ${below}`,
     outside: 'node:crypto',
+    because: rules,
+  },
+  'features/web3/**': {
+    inside: `features/external/** ${blocks} ${below}`,
+    outside: '@noble/curves @noble/hashes @scure/base node:crypto',
     because: rules,
   },
   'features/recovery/**': { inside: `features/account/** ${blocks} ${below}`, because: rules },
@@ -97,8 +102,8 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/oauth-server/**': {
-    inside: `features/oauth-clients/** ${blocks} ${below}`,
-    outside: 'node:crypto',
+    inside: `features/oauth-clients/** ${blocks} ${below} outgoing/`,
+    outside: `${texts} node:crypto`,
     because: rules,
   },
   'features/oauth-server/endpoints/': {

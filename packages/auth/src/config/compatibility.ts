@@ -100,10 +100,6 @@ const advice: readonly (readonly [RegExp, string])[] = [
     /^(?:EXTERNAL_)?SAML_/,
     'SAML is not supported. Users who sign in with SAML need another way to sign in',
   ],
-  [
-    /^EXTERNAL_WEB3_/,
-    'sign-in with Web3 wallets is not supported. Users of wallets need another way to sign in',
-  ],
   [/^HOOK_CUSTOM_SMS_PROVIDER_SECRETS?$/, 'use GOTRUE_HOOK_SEND_SMS_SECRETS instead'],
   [/^HOOK_CUSTOM_SMS_PROVIDER_(.+)$/, 'use GOTRUE_HOOK_SEND_SMS_$1 instead'],
   [/^HOOK_(.+)_SECRET$/, 'use GOTRUE_HOOK_$1_SECRETS instead'],

@@ -76,6 +76,7 @@ import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { hasPublicKey, type TokensConfig, tokens, toTokens } from './tokens.ts'
+import { toWeb3, type Web3Config, web3 } from './web3.ts'
 
 /** All variables. Validation, `--help` and the manual are generated from this table. */
 export const chapters = {
@@ -97,6 +98,7 @@ export const chapters = {
   mfa,
   passkeys,
   apiKeys,
+  web3,
   oauthServer,
   observability,
   openTelemetry,
@@ -128,6 +130,7 @@ export interface Config {
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
   readonly apiKeys: ApiKeysConfig
+  readonly web3: Web3Config
   readonly oauthServer: OAuthServerConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
@@ -216,6 +219,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       settings.passkeys.enabled || isNeededByFactors('relying party', settings.mfa),
       check,
     ),
+    web3: toWeb3(settings.web3, check),
     oauthServer: toOAuthServer(
       settings.oauthServer,
       { hasPublicKey: hasPublicKey(tokensConfig), hasCaptcha: captchaConfig !== undefined },

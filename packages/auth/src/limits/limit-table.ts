@@ -36,6 +36,7 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
     resend: otp,
     user: otp,
     passkey: toLimit(defaults.requests, limits.passkey),
+    web3: toLimit(defaults.requests, limits.web3),
     oauth_register: toLimit(defaults.register, limits.register),
     authorize: external,
     callback: external,

@@ -17,6 +17,7 @@ export const limiterNames = [
   'anonymous',
   'mfa',
   'passkey',
+  'web3',
   'oauth_register',
   'authorize',
   'callback',

@@ -277,6 +277,9 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0060-web3-messages': [
+    ['web3_messages', { key: Buffer.alloc(32, 12), expires_at: '2024-01-01T00:10:00Z' }],
+  ],
   '0050-oauth-server': [
     [
       'oauth_authorizations',

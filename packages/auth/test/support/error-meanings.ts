@@ -86,7 +86,9 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   oauth_consent_not_found: 'the user has granted nothing to this OAuth client',
   oauth_token_not_allowed: 'the access token belongs to an OAuth client, which may not do this',
   saml_provider_disabled: 'this server does not support SAML',
-  web3_provider_disabled: 'this server does not support sign-in with wallets',
+  web3_provider_disabled:
+    'sign-in with wallets is disabled; see `AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED`',
+  web3_unsupported_chain: '`chain` must be `ethereum` or `solana`',
   hook_timeout: 'a hook took too long',
   hook_timeout_after_retry: 'a hook could not be reached',
   hook_payload_over_size_limit: 'the response of a hook is too large',

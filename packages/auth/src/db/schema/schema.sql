@@ -44,10 +44,10 @@
 -- factor_id uuid, code_hash bytea, used_at timestamp with time zone, created_at timestamp with time zone
 
 -- table oauth_authorizations
--- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone
+-- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone, user_code text, device_code_hash bytea, polled_at timestamp with time zone
 
 -- table oauth_clients
--- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone
+-- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone, metadata_url text, metadata_expires_at timestamp with time zone
 
 -- table oauth_consents
 -- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone
@@ -84,6 +84,9 @@
 
 -- table users
 -- id uuid, aud text, role text, email text, encrypted_password text, email_confirmed_at timestamp with time zone, invited_at timestamp with time zone, confirmation_sent_at timestamp with time zone, recovery_sent_at timestamp with time zone, email_change text, email_change_sent_at timestamp with time zone, email_change_confirm_status smallint, phone text, phone_confirmed_at timestamp with time zone, phone_change text, phone_change_sent_at timestamp with time zone, reauthentication_sent_at timestamp with time zone, last_sign_in_at timestamp with time zone, raw_app_meta_data jsonb, raw_user_meta_data jsonb, is_sso_user boolean, is_anonymous boolean, banned_until timestamp with time zone, deleted_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, admin_data jsonb
+
+-- table web3_messages
+-- key bytea, expires_at timestamp with time zone
 
 -- table webauthn_challenges
 -- id uuid, ceremony text, user_id uuid, challenge text, expires_at timestamp with time zone, created_at timestamp with time zone
@@ -326,11 +329,17 @@ ALTER TABLE {ns}.mfa_recovery_codes ADD CONSTRAINT mfa_recovery_codes_pkey PRIMA
 -- constraint oauth_authorizations.oauth_authorizations_code_hash_key
 ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_code_hash_key UNIQUE (code_hash);
 
+-- constraint oauth_authorizations.oauth_authorizations_device_code_hash_key
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_device_code_hash_key UNIQUE (device_code_hash);
+
 -- constraint oauth_authorizations.oauth_authorizations_pkey
 ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_pkey PRIMARY KEY (id);
 
 -- constraint oauth_authorizations.oauth_authorizations_status_check
 ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_status_check CHECK ((status = ANY (ARRAY['pushed'::text, 'pending'::text, 'approved'::text, 'denied'::text, 'exchanged'::text])));
+
+-- constraint oauth_authorizations.oauth_authorizations_user_code_key
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_user_code_key UNIQUE (user_code);
 
 -- constraint oauth_clients.oauth_clients_check
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secret_hash IS NULL) = (client_type = 'public'::text)));
@@ -338,11 +347,14 @@ ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secre
 -- constraint oauth_clients.oauth_clients_client_type_check
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_client_type_check CHECK ((client_type = ANY (ARRAY['confidential'::text, 'public'::text])));
 
+-- constraint oauth_clients.oauth_clients_metadata_url_key
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_metadata_url_key UNIQUE (metadata_url);
+
 -- constraint oauth_clients.oauth_clients_pkey
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id);
 
 -- constraint oauth_clients.oauth_clients_registration_type_check
-ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_registration_type_check CHECK ((registration_type = ANY (ARRAY['manual'::text, 'dynamic'::text])));
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_registration_type_check CHECK ((registration_type = ANY (ARRAY['manual'::text, 'dynamic'::text, 'document'::text])));
 
 -- constraint oauth_consents.oauth_consents_pkey
 ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_pkey PRIMARY KEY (user_id, client_id, resource);
@@ -400,6 +412,9 @@ ALTER TABLE {ns}.user_counts ADD CONSTRAINT user_counts_pkey PRIMARY KEY (aud, s
 
 -- constraint users.users_pkey
 ALTER TABLE {ns}.users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+-- constraint web3_messages.web3_messages_pkey
+ALTER TABLE {ns}.web3_messages ADD CONSTRAINT web3_messages_pkey PRIMARY KEY (key);
 
 -- constraint webauthn_challenges.webauthn_challenges_ceremony_check
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_ceremony_check CHECK ((ceremony = ANY (ARRAY['registration'::text, 'authentication'::text])));
@@ -610,6 +625,9 @@ CREATE INDEX users_phone_parts ON {ns}.users USING gin ({ns}.phone_parts(phone))
 
 -- index users.users_search
 CREATE INDEX users_search ON {ns}.users USING gin (email {trgm}.gin_trgm_ops, ((raw_user_meta_data ->> 'full_name'::text)) {trgm}.gin_trgm_ops);
+
+-- index web3_messages.web3_messages_expires_at
+CREATE INDEX web3_messages_expires_at ON {ns}.web3_messages USING btree (expires_at);
 
 -- index webauthn_challenges.webauthn_challenges_expires_at
 CREATE INDEX webauthn_challenges_expires_at ON {ns}.webauthn_challenges USING btree (expires_at);

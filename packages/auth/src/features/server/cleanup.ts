@@ -113,6 +113,7 @@ function toSteps({
     ['code attempts', purges.codeAttempts, Math.max(dayMs, linkMs)],
     ['challenges', purges.challenges, dayMs],
     ['passkey challenges', purges.webAuthnChallenges, dayMs],
+    ['wallet messages', purges.web3Messages, dayMs],
     ['unverified factors', purges.factors, dayMs],
     ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
     // An exchanged code is kept for a day, so that a second use of it is noticed.

@@ -44,7 +44,7 @@ export const settings = defineEndpoint({
   summary: 'Returns the public settings of this installation',
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
-  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys, oauthServer } }) {
+  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys, web3, oauthServer } }) {
     const isListed = (id: ProviderId) =>
       isSdk || specifiedProviderIds.includes(id) || external[id].enabled
     const enabled = Object.fromEntries(
@@ -66,6 +66,8 @@ export const settings = defineEndpoint({
       phone_enabled: site.phoneEnabled,
       anonymous_users_enabled: site.anonymousEnabled,
       passkeys_enabled: passkeys.enabled,
+      web3_ethereum_enabled: web3.ethereum.enabled,
+      web3_solana_enabled: web3.solana.enabled,
       oauth_server_enabled: oauthServer.enabled,
       ...(isSdk && { saml_enabled: false, saml_private_key_next_configured: false }),
     })

@@ -104,6 +104,7 @@ export const purges = {
   codeAttempts: toPurge({ table: 'code_attempts', time: 'tried_at' }),
   challenges: toPurge({ table: 'mfa_challenges', time: 'expires_at' }),
   webAuthnChallenges: toPurge({ table: 'webauthn_challenges', time: 'expires_at' }),
+  web3Messages: toPurge({ table: 'web3_messages', time: 'expires_at' }),
   factors: toPurge({
     table: 'mfa_factors',
     time: 'created_at',
