@@ -84,7 +84,7 @@ test('the token of an API key cannot change its user, create keys or act as an a
       const { status } = await send(url, path, { method, token, ...(body && { body }) })
       assert.equal(status, 403, `${method} ${path}`)
     }
-    // The key itself is no access token.
+    // The key itself is not an access token.
     assert.equal((await send(url, '/user', { token: key.api_key })).status, 403)
   }
 })

@@ -50,7 +50,7 @@ export function toKeyRecord(key: ApiKeyRow, text?: string): Metadata {
 }
 
 /**
- * Whoever has a session for a moment must not get a key that outlives it without the second factor.
+ * An attacker with a stolen session must not get a key that outlives it without the second factor.
  * @throws {ApiError}
  */
 export function requireKeyOwner({ config }: Services, user: Person): void {
