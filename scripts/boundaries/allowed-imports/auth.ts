@@ -51,7 +51,7 @@ export const auth: PackageTable = {
     inside: `
       features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
       services.ts errors.ts`,
-    outside: `${texts} fastify node:crypto node:dns node:events node:http node:net`,
+    outside: `${texts} fastify node:crypto node:dns node:events node:http node:net node:stream`,
     types: '@portcullis/service-kit',
   },
   // Flows use building blocks, never the reverse.
@@ -92,6 +92,12 @@ export const auth: PackageTable = {
   'features/oauth-clients/**': {
     inside: `${blocks} ${below}`,
     outside: 'node:crypto',
+    because: rules,
+  },
+  'features/revocations/**': {
+    inside: `${blocks} ${below}`,
+    outside: texts,
+    types: '@portcullis/service-kit',
     because: rules,
   },
   'features/oauth-server/**': {
@@ -271,7 +277,7 @@ export const auth: PackageTable = {
   },
 
   'verify/**': {
-    outside: `${texts} jose node:http`,
+    outside: `${texts} jose node:http node:perf_hooks node:timers`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },

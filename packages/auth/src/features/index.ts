@@ -88,6 +88,7 @@ import {
   updateOwnPasskey,
 } from './passkeys/endpoints.ts'
 import { recover, resend } from './recovery/endpoints.ts'
+import { revocations } from './revocations/endpoints.ts'
 import { createOpenApi, health, jwks, ready, settings } from './server/endpoints.ts'
 import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
 import { magiclink, otp } from './sign-in/endpoints/otp.ts'
@@ -136,6 +137,7 @@ const table: readonly Endpoint[] = [
   deleteOwnPasskey,
   listOwnSessions,
   endOwnSession,
+  revocations,
   startAuthorization,
   startAuthorizationByForm,
   getAuthorization,

@@ -348,6 +348,16 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
   '0042-import-sources': [
     ['imported_rows', { ...importedRow, table_name: 'sessions', source: 'file' }],
   ],
+  '0070-revocations': [
+    [
+      'revocations',
+      {
+        kind: 'session',
+        subject: '00000000-0000-4000-8000-0000000000b1',
+        revoked_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+  ],
 }
 
 /** Inserts the rows of a version. The search path must contain the schema. */

@@ -58,6 +58,9 @@
 -- table outbox
 -- id bigint, channel text, kind text, recipient text, payload jsonb, attempts smallint, next_attempt_at timestamp with time zone, expires_at timestamp with time zone, failed_at timestamp with time zone, last_error text, created_at timestamp with time zone, priority smallint
 
+-- table revocations
+-- id bigint, kind text, subject uuid, until timestamp with time zone, revoked_at timestamp with time zone
+
 -- table secret_keys
 -- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone
 
@@ -164,6 +167,41 @@ begin
   return new;
 end
 $function$
+;
+
+-- function revoke_session()
+CREATE OR REPLACE FUNCTION {ns}.revoke_session()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform {ns}.revoke_tokens('session', old.id, null);
+  return null;
+end $function$
+;
+
+-- function revoke_tokens(kind text, subject uuid, until timestamp with tim
+CREATE OR REPLACE FUNCTION {ns}.revoke_tokens(kind text, subject uuid, until timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('revocations of {ns}', 0));
+  insert into {ns}.revocations (kind, subject, until, revoked_at)
+  values (kind, subject, until, clock_timestamp());
+  notify portcullis_revocations;
+end $function$
+;
+
+-- function revoke_user()
+CREATE OR REPLACE FUNCTION {ns}.revoke_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform {ns}.revoke_tokens('user', old.id, clock_timestamp());
+  return null;
+end $function$
 ;
 
 -- function role()
@@ -301,6 +339,15 @@ ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
 
 -- constraint outbox.outbox_priority_check
 ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_priority_check CHECK ((priority = ANY (ARRAY[0, 1])));
+
+-- constraint revocations.revocations_check
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_check CHECK (((subject IS NULL) = (kind = 'everyone'::text)));
+
+-- constraint revocations.revocations_kind_check
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_kind_check CHECK ((kind = ANY (ARRAY['session'::text, 'user'::text, 'everyone'::text])));
+
+-- constraint revocations.revocations_pkey
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_pkey PRIMARY KEY (id);
 
 -- constraint secret_keys.secret_keys_pkey
 ALTER TABLE {ns}.secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (name, version);
@@ -488,6 +535,9 @@ CREATE INDEX outbox_failed_at ON {ns}.outbox USING btree (failed_at) WHERE (fail
 -- index outbox.outbox_recipient
 CREATE INDEX outbox_recipient ON {ns}.outbox USING btree (recipient) WHERE (failed_at IS NULL);
 
+-- index revocations.revocations_revoked_at
+CREATE INDEX revocations_revoked_at ON {ns}.revocations USING btree (revoked_at);
+
 -- index sessions.sessions_factor_id
 CREATE INDEX sessions_factor_id ON {ns}.sessions USING btree (factor_id) WHERE (factor_id IS NOT NULL);
 
@@ -545,6 +595,12 @@ CREATE TRIGGER tell_audit_entry BEFORE INSERT ON {ns}.audit_log_entries FOR EACH
 -- trigger server_keys.refuse_plain_keys
 CREATE TRIGGER refuse_plain_keys BEFORE INSERT ON {ns}.server_keys FOR EACH ROW EXECUTE FUNCTION {ns}.refuse_plain_keys();
 
+-- trigger sessions.revoke_deleted
+CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.revoked_at IS NULL)) EXECUTE FUNCTION {ns}.revoke_session();
+
+-- trigger sessions.revoke_ended
+CREATE CONSTRAINT TRIGGER revoke_ended AFTER UPDATE ON {ns}.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (current_setting('portcullis.revocations'::text, true) IS DISTINCT FROM 'together'::text))) EXECUTE FUNCTION {ns}.revoke_session();
+
 -- trigger users.count_deleted
 CREATE TRIGGER count_deleted AFTER DELETE ON {ns}.users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {ns}.count_users();
 
@@ -556,3 +612,9 @@ CREATE TRIGGER count_moved AFTER UPDATE OF aud ON {ns}.users FOR EACH ROW WHEN (
 
 -- trigger users.count_truncated
 CREATE TRIGGER count_truncated AFTER TRUNCATE ON {ns}.users FOR EACH STATEMENT EXECUTE FUNCTION {ns}.count_users();
+
+-- trigger users.revoke_banned
+CREATE CONSTRAINT TRIGGER revoke_banned AFTER UPDATE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((new.banned_until > now()) AND (new.banned_until IS DISTINCT FROM old.banned_until)) OR ((new.deleted_at IS NOT NULL) AND (old.deleted_at IS NULL)))) EXECUTE FUNCTION {ns}.revoke_user();
+
+-- trigger users.revoke_deleted
+CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {ns}.revoke_user();

@@ -111,5 +111,6 @@ export const purges = {
     condition: "status = 'unverified' and coalesce(last_challenged_at, created_at) < $1",
   }),
   failedMessages: toPurge({ table: 'outbox', time: 'failed_at' }),
+  revocations: toPurge({ table: 'revocations', time: 'revoked_at' }),
   auditEntries: toPurge({ table: 'audit_log_entries', time: 'created_at' }),
 } as const satisfies Readonly<Record<string, Purge>>

@@ -1,10 +1,12 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Log } from '@portcullis/service-kit/log/log'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiConfig } from '../../config/api.ts'
 import { DatabaseLostError } from '../../db/database-errors.ts'
 import type { ApiError } from '../../errors.ts'
 import { type Answer, readHeader } from '../call.ts'
+import { liftDeadline } from './deadline.ts'
 import { wantsVersionedErrors } from './dialect.ts'
 import {
   requestIdHeader,
@@ -86,7 +88,8 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
   }
 }
 
-function write(reply: FastifyReply, { status, body, html, headers, onSent }: Answer): FastifyReply {
+function write(reply: FastifyReply, answer: Answer): FastifyReply {
+  const { status, body, html, stream, headers, onSent } = answer
   const text = html ?? (body === undefined ? undefined : JSON.stringify(body))
   const type = html === undefined ? 'application/json' : 'text/html; charset=utf-8'
   reply.headers({ ...safeHeaders, ...headers })
@@ -101,7 +104,17 @@ function write(reply: FastifyReply, { status, body, html, headers, onSent }: Ans
       if (socket?.destroyed === false) onSent()
     })
   }
+  if (stream !== undefined) return writeStream(reply, stream)
   return text === undefined ? reply.send() : reply.type(type).send(text)
+}
+
+function writeStream(reply: FastifyReply, stream: NonNullable<Answer['stream']>): FastifyReply {
+  const closed = new AbortController()
+  reply.raw.once('close', () => closed.abort())
+  liftDeadline(reply.raw)
+  // Proxies such as nginx would otherwise buffer the events.
+  reply.header('x-accel-buffering', 'no').type('text/event-stream; charset=utf-8')
+  return reply.send(Readable.from(stream(closed.signal)))
 }
 
 /** @throws {TypeError} if Node.js would reject a header. */
