@@ -58,9 +58,6 @@ const logged = `logged as (
      from c cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
    )`
 
-/** `jsonb_to_record` reads a JSON null as null of SQL only in a column of another type. */
-const discovery = "nullif(p.discovery, 'null')"
-
 /**
  * Returns no row if the limit is reached. An identifier that is taken violates
  * `custom_providers_identifier_key`.
@@ -71,7 +68,7 @@ export const addCustomProvider = statement(
   `with ${parameters}, c as (
      insert into {ns}.custom_providers (id, identifier, settings, secret, discovery, discovered_at,
        created_at, updated_at)
-     select p.id, p.identifier, p.settings, decode(p.secret, 'hex'), ${discovery}, p.now, p.now,
+     select p.id, p.identifier, p.settings, decode(p.secret, 'hex'), p.discovery, p.now, p.now,
        p.now
      from p
      where p.most = 0 or (select count(*) from {ns}.custom_providers) < p.most
@@ -100,7 +97,7 @@ export const changeCustomProvider = statement(
   `with ${parameters}, c as (
      update {ns}.custom_providers c
      set settings = p.settings, secret = coalesce(decode(p.secret, 'hex'), c.secret),
-       discovery = ${discovery}, discovered_at = p.now, version = c.version + 1, updated_at = p.now
+       discovery = p.discovery, discovered_at = p.now, version = c.version + 1, updated_at = p.now
      from p where c.id = p.id and c.version = p.version
      returning c.*
    ), ${logged}

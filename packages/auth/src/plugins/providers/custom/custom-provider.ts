@@ -28,7 +28,7 @@ export interface CustomProvider extends AttributeRules {
   readonly userinfo_url: string | null
 }
 
-export interface CustomProviderSettings {
+export interface CustomProvidersSettings {
   readonly redirectUri: string
   /** Hosts that may be in the internal network, and may be used without TLS. */
   readonly internalHosts: readonly string[]
@@ -55,7 +55,7 @@ export interface CustomProviders {
 const longestUrl = 2_048
 
 /** All requests go to checked addresses, because administrators may be less trusted than operators. */
-export function createCustomProviders(settings: CustomProviderSettings): CustomProviders {
+export function createCustomProviders(settings: CustomProvidersSettings): CustomProviders {
   const { redirectUri, internalHosts, limits, resolve } = settings
   const http = createProviderHttp(limits, (url, init) => {
     const fault = findUrlFault(url)
