@@ -42,6 +42,13 @@ import {
   revokeOwnKey,
   rotateOwnKey,
 } from './api-keys/endpoints/own-keys.ts'
+import {
+  adminCreateCustomProvider,
+  adminDeleteCustomProvider,
+  adminGetCustomProvider,
+  adminListCustomProviders,
+  adminUpdateCustomProvider,
+} from './custom-providers/endpoints.ts'
 import { authorize } from './external/endpoints/authorize.ts'
 import { callback, callbackByForm } from './external/endpoints/callback.ts'
 import {
@@ -197,6 +204,11 @@ const table: readonly Endpoint[] = [
   adminIssueUserToken,
   adminRevokeAllSessions,
   adminGenerateLink,
+  adminListCustomProviders,
+  adminCreateCustomProvider,
+  adminGetCustomProvider,
+  adminUpdateCustomProvider,
+  adminDeleteCustomProvider,
   adminListOAuthClients,
   adminCreateOAuthClient,
   adminGetOAuthClient,

@@ -24,6 +24,9 @@ export const auditActions = {
   api_key_revoked: 'user',
   service_account_created: 'team',
   service_account_deleted: 'team',
+  custom_provider_created: 'team',
+  custom_provider_updated: 'team',
+  custom_provider_deleted: 'team',
   test_email_requested: 'team',
   // Its type is not token, because searches leave out entries of that type, most of which are refreshes.
   token_issued: 'team',
