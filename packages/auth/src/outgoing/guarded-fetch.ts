@@ -19,13 +19,15 @@ export interface FetchSettings {
    * there.
    */
   readonly internalHosts: readonly string[]
+  /** Default: 3. */
+  readonly mostRedirects?: number
   /** Default: DNS; tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
   /** Additional trusted certificate authorities, as PEM; for tests. */
   readonly ca?: string
 }
 
-const maxRedirects = 3
+const defaultRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /**
@@ -35,9 +37,10 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308])
  */
 export async function fetchGuarded(start: URL, settings: FetchSettings): Promise<string> {
   const signal = AbortSignal.timeout(settings.timeoutMs)
+  const { mostRedirects = defaultRedirects } = settings
   let url = start
   try {
-    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    for (let redirects = 0; redirects <= mostRedirects; redirects++) {
       const isInternalAllowed =
         url.hostname === start.hostname && settings.internalHosts.includes(url.hostname)
       const response = await open(url, isInternalAllowed, settings, {
@@ -59,7 +62,7 @@ export async function fetchGuarded(start: URL, settings: FetchSettings): Promise
     if (signal.aborted) throw new OutgoingError(`no response within ${settings.timeoutMs} ms`)
     throw error instanceof OutgoingError ? error : new OutgoingError(toReason(error))
   }
-  throw new OutgoingError(`more than ${maxRedirects} redirects`)
+  throw new OutgoingError(`more than ${mostRedirects} redirects`)
 }
 
 /**
