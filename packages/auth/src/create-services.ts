@@ -29,7 +29,8 @@ import { createLeakedPasswords, createPwnedPasswords } from './passwords/passwor
 import { createHashQueue, createPasswords, type HashQueue } from './passwords/passwords.ts'
 import { createCaptcha } from './plugins/captcha/create-captcha.ts'
 import { createHooks } from './plugins/hooks/create-hooks.ts'
-import { createProviders } from './plugins/providers/create-providers.ts'
+import { createOpenIdLater, createProviders } from './plugins/providers/create-providers.ts'
+import { createCustomProviders } from './plugins/providers/custom/custom-provider.ts'
 import { createProviderHttp } from './plugins/providers/oauth/provider-http.ts'
 import type { Services } from './services.ts'
 import { createTokenSigner } from './tokens/json-web-token.ts'
@@ -127,6 +128,12 @@ export function createServices(settings: ServicesSettings): Services {
       // The timeout is shorter than the request time limit, so that the client gets this error.
       timeoutMs: Math.min(10_000, Math.ceil(config.api.maxRequestDurationMs * 0.8)),
       now,
+    }),
+    customProviders: createCustomProviders({
+      redirectUri: config.customOAuth.redirectUri,
+      internalHosts: config.customOAuth.internalHosts,
+      limits: { timeoutMs: toTimeoutMs(config, 10_000), maxBytes: 1_000_000 },
+      createOpenId: (http) => createOpenIdLater({ http, now }),
     }),
     readiness: createReadiness({ db }),
     redirects: createRedirects({

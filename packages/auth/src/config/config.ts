@@ -44,6 +44,7 @@ import {
   noteWithoutEffect,
   toDeprecations,
 } from './compatibility.ts'
+import { type CustomOAuthConfig, customOAuth, toCustomOAuth } from './custom-oauth.ts'
 import {
   type DatabaseConfig,
   database,
@@ -104,6 +105,7 @@ export const chapters = {
   processes,
   reloading,
   externalFlow,
+  customOAuth,
   ...hooks,
   ...external,
 } satisfies Chapters
@@ -131,6 +133,7 @@ export interface Config {
   readonly oauthServer: OAuthServerConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
+  readonly customOAuth: CustomOAuthConfig
   readonly hooks: HooksConfig
   readonly observability: ObservabilityConfig
   readonly openTelemetry: OpenTelemetryConfig
@@ -223,6 +226,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     ),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
+    customOAuth: toCustomOAuth(settings.customOAuth, settings.api.externalUrl, check),
     hooks: hooksConfig,
     observability: toObservability(settings.observability, settings.database, check),
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),

@@ -135,12 +135,4 @@ const saml = toDisabledEndpoints(
   { method: 'POST', path: '/admin/sso/providers' },
 )
 
-const customProviders = toDisabledEndpoints(
-  'feature_disabled',
-  'Custom OAuth providers are disabled',
-  'Custom OAuth providers. Not supported',
-  { method: 'GET', path: '/admin/custom-providers' },
-  { method: 'POST', path: '/admin/custom-providers' },
-)
-
-export const disabledFeatures: readonly Endpoint[] = [...saml, ...customProviders]
+export const disabledFeatures: readonly Endpoint[] = [...saml]
