@@ -122,7 +122,13 @@ const grants: Readonly<Record<string, Grant>> = {
     const redirectTo = findRedirectTarget(call, services.redirects)
     return json(
       await signInByWallet(services, {
-        ...{ chain, message, signature, audience, client, redirectTo, externalUrl },
+        chain,
+        message,
+        signature,
+        audience,
+        client,
+        redirectTo,
+        externalUrl,
       }),
     )
   },
