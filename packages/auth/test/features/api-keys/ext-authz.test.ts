@@ -53,7 +53,9 @@ test('Envoy refuses revoked tokens and keys, and passes on who the caller is', a
   for (const revoked of [ada.token, text, token, 'nothing']) {
     assert.equal((await call(revoked)).status, 401)
   }
-  assert.equal((await send(envoy.url, path)).status, 401)
+  for (const method of ['GET', 'HEAD']) {
+    assert.equal((await send(envoy.url, path, { method })).status, 401)
+  }
 })
 
 test('the endpoint for Envoy is off by default, so that Envoy refuses everything', async (t) => {
