@@ -19,6 +19,7 @@ import { createEmailCheck } from './messages/requests/email-check.ts'
 import { createGatewayCodes } from './messages/requests/gateway-codes.ts'
 import { createMailPlanner } from './messages/requests/mail-plan.ts'
 import { createCooldownKeys } from './messages/requests/message-cooldowns.ts'
+import { fetchGuarded } from './outgoing/guarded-fetch.ts'
 import { post } from './outgoing/http-client.ts'
 import { writtenFormats } from './passwords/formats/index.ts'
 import type { WrittenFormat } from './passwords/formats/password-format.ts'
@@ -28,6 +29,8 @@ import { createCaptcha } from './plugins/captcha/create-captcha.ts'
 import { createHooks } from './plugins/hooks/create-hooks.ts'
 import { createProviders } from './plugins/providers/create-providers.ts'
 import { createProviderHttp } from './plugins/providers/oauth/provider-http.ts'
+import { mostMetadataCharacters } from './saml/identity-provider.ts'
+import { createServiceProvider } from './saml/service-provider.ts'
 import type { Services } from './services.ts'
 import { createTokenSigner } from './tokens/json-web-token.ts'
 import { createSecretBox } from './tokens/secret-box.ts'
@@ -124,6 +127,15 @@ export function createServices(settings: ServicesSettings): Services {
       timeoutMs: Math.min(10_000, Math.ceil(config.api.maxRequestDurationMs * 0.8)),
       now,
     }),
+    serviceProvider: toServiceProvider(config),
+    fetchMetadata: (url) =>
+      fetchGuarded(new URL(url), {
+        timeoutMs: toTimeoutMs(config, 5_000),
+        maxBytes: mostMetadataCharacters,
+        internalHosts: config.saml.metadataHosts,
+        requiresTls: true,
+        ...(settings.checkers?.metadataCa !== undefined && { ca: settings.checkers.metadataCa }),
+      }),
     readiness: createReadiness({ db }),
     redirects: createRedirects({
       siteUrl: site.url,
@@ -136,6 +148,16 @@ export function createServices(settings: ServicesSettings): Services {
     startedAt,
     now,
   }
+}
+
+function toServiceProvider({ saml }: Config): Services['serviceProvider'] {
+  if (saml.privateKey === undefined) return undefined
+  return createServiceProvider({
+    externalUrl: saml.externalUrl,
+    privateKey: saml.privateKey,
+    nextPrivateKey: saml.privateKeyNext,
+    allowsEncryption: saml.allowsEncryption,
+  })
 }
 
 /** Milliseconds since the epoch. */
@@ -154,6 +176,8 @@ export interface ChecksSettings {
         readonly leaksUrl?: string
         readonly smsUrl?: string
         readonly dnsServers?: readonly string[]
+        /** A certificate authority for the metadata of identity providers, as PEM. */
+        readonly metadataCa?: string
       }
     | undefined
 }

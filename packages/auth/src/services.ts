@@ -19,6 +19,7 @@ import type { Passwords } from './passwords/passwords.ts'
 import type { Captcha } from './plugins/captcha/captcha.ts'
 import type { Hooks } from './plugins/hooks/index.ts'
 import type { ExternalProviders } from './plugins/providers/oauth/provider.ts'
+import type { ServiceProvider } from './saml/service-provider.ts'
 import type { TokenSigner } from './tokens/json-web-token.ts'
 import type { SecretBox } from './tokens/secret-box.ts'
 import type { SigningKeys } from './tokens/signing-keys.ts'
@@ -44,6 +45,10 @@ export interface Services {
   readonly cooldownKeys: CooldownKeys
   readonly factorSecrets: SecretBox
   readonly providers: ExternalProviders
+  /** This server as a SAML service provider. Undefined: SAML is disabled. */
+  readonly serviceProvider: ServiceProvider | undefined
+  /** Fetches the metadata of an identity provider. @throws {OutgoingError} */
+  readonly fetchMetadata: (url: string) => Promise<string>
   readonly hooks: Hooks
   readonly readiness: Readiness
   readonly redirects: Redirects

@@ -96,10 +96,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
   ],
   [/^PASSWORD_HIBP_BLOOM_/, 'leaked passwords are looked up without a local filter. Remove it'],
   [/^(?:SESSION_KEY|COOKIE_.+)$/, 'this server keeps no sessions in cookies. Remove it'],
-  [
-    /^(?:EXTERNAL_)?SAML_/,
-    'SAML is not supported. Users who sign in with SAML need another way to sign in',
-  ],
+  [/^EXTERNAL_SAML_/, 'use GOTRUE_SAML_ENABLED and /admin/sso/providers instead'],
   [
     /^EXTERNAL_WEB3_/,
     'sign-in with Web3 wallets is not supported. Users of wallets need another way to sign in',

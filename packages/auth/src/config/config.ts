@@ -72,6 +72,7 @@ import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open
 import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
 import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
+import { type SamlConfig, saml, toSaml } from './saml.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { type TokensConfig, tokens, toTokens } from './tokens.ts'
@@ -96,6 +97,7 @@ export const chapters = {
   mfa,
   passkeys,
   oauthServer,
+  saml,
   observability,
   openTelemetry,
   profiler,
@@ -126,6 +128,7 @@ export interface Config {
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
   readonly oauthServer: OAuthServerConfig
+  readonly saml: SamlConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
   readonly hooks: HooksConfig
@@ -211,6 +214,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       check,
     ),
     oauthServer: toOAuthServer(settings.oauthServer, check),
+    saml: toSaml(settings.saml, settings.api.externalUrl, check),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
     hooks: hooksConfig,

@@ -18,6 +18,8 @@ export interface Endpoint {
   /** A one-line description for the API documentation. */
   readonly summary: string
   readonly allowed: Allowed
+  /** Throws if the feature of the endpoint is disabled. Called before the caller is identified. */
+  readonly requires?: (services: Services) => void
   /** Whether HEAD returns the status of GET. Otherwise HEAD has no effect and returns 200. */
   readonly answersHead?: boolean
   /** Roles that are administrators for this endpoint, in addition to AUTH_JWT_ADMIN_ROLES. */

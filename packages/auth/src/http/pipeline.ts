@@ -63,6 +63,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     return checkLimit(endpoint, { limitKey, body: request.body }, services.requestLimits)
   }
   const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
+    endpoint.requires?.(services)
     const identified = await identifyCaller(endpoint, request.headers, services)
     const address = addresses.find(request.headers, request.ip)
     const call = readCall(request, address, identified, services)

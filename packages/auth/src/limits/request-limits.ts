@@ -19,6 +19,8 @@ export const limiterNames = [
   'passkey',
   'authorize',
   'callback',
+  'sso',
+  'saml',
   'password',
   'password_account',
   'codes',

@@ -19,6 +19,8 @@ export interface FetchSettings {
    * there.
    */
   readonly internalHosts: readonly string[]
+  /** Whether only https is allowed, also after a redirect. Default: false. */
+  readonly requiresTls?: boolean
   /** Default: DNS; tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
   /** Additional trusted certificate authorities, as PEM; for tests. */
@@ -65,6 +67,9 @@ async function get(
   settings: FetchSettings,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
+  if (settings.requiresTls && url.protocol !== 'https:') {
+    throw new OutgoingError(`${url.protocol} is not https`)
+  }
   const request = { 'http:': requestHttp, 'https:': requestHttps }[url.protocol]
   if (request === undefined) throw new OutgoingError(`${url.protocol} is neither http nor https`)
   const host = url.hostname.replace(/^\[|\]$/g, '')

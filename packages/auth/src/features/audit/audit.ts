@@ -17,6 +17,9 @@ export const auditActions = {
   oauth_client_created: 'team',
   oauth_client_updated: 'team',
   oauth_client_deleted: 'team',
+  sso_provider_created: 'team',
+  sso_provider_updated: 'team',
+  sso_provider_deleted: 'team',
   test_email_requested: 'team',
   // Its type is not token, because searches leave out entries of that type, most of which are refreshes.
   token_issued: 'team',

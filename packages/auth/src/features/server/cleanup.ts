@@ -108,6 +108,7 @@ function toSteps({ linkSeconds, cooldownMs, auditMs }: CleanupAges): readonly St
     ['passkey challenges', purges.webAuthnChallenges, dayMs],
     ['unverified factors', purges.factors, dayMs],
     ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
+    ['used assertions', purges.samlAssertions, 0],
     ['given-up messages', purges.failedMessages, 7 * dayMs],
     ...(auditMs === undefined ? [] : [['audit entries', purges.auditEntries, auditMs] as const]),
   ]

@@ -45,7 +45,7 @@ export const settings = defineEndpoint({
   summary: 'Returns the public settings of this installation',
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
-  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys } }) {
+  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys, saml } }) {
     const isListed = (id: ProviderId) =>
       isSdk || specifiedProviderIds.includes(id) || external[id].enabled
     const enabled = Object.fromEntries(
@@ -67,7 +67,10 @@ export const settings = defineEndpoint({
       phone_enabled: site.phoneEnabled,
       anonymous_users_enabled: site.anonymousEnabled,
       passkeys_enabled: passkeys.enabled,
-      ...(isSdk && { saml_enabled: false, saml_private_key_next_configured: false }),
+      ...(isSdk && {
+        saml_enabled: saml.enabled,
+        saml_private_key_next_configured: saml.privateKeyNext !== undefined,
+      }),
     })
   },
 })
@@ -132,17 +135,6 @@ function toDisabledEndpoints(
   )
 }
 
-const saml = toDisabledEndpoints(
-  'saml_provider_disabled',
-  'SAML 2.0 is disabled',
-  'Single sign-on with SAML. Not supported',
-  { method: 'POST', path: '/sso' },
-  { method: 'GET', path: '/sso/saml/metadata' },
-  { method: 'POST', path: '/sso/saml/acs' },
-  { method: 'GET', path: '/admin/sso/providers' },
-  { method: 'POST', path: '/admin/sso/providers' },
-)
-
 const oauthServer = toDisabledEndpoints(
   'feature_disabled',
   'OAuth server is disabled',
@@ -162,7 +154,7 @@ const customProviders = toDisabledEndpoints(
   { method: 'POST', path: '/admin/custom-providers' },
 )
 
-export const disabledFeatures: readonly Endpoint[] = [...saml, ...oauthServer, ...customProviders]
+export const disabledFeatures: readonly Endpoint[] = [...oauthServer, ...customProviders]
 
 /**
  * The document of OpenID Connect Discovery, for programs that find the keys of access tokens through
