@@ -80,6 +80,7 @@ const auth: Product = {
         'Passwords: stored, imported, leaked',
         'Authorized addresses',
       ),
+      whole('docs/auth-oauth-server.md', 'OAuth server'),
       part('docs/auth-operations.md', 'Hooks'),
       part('docs/auth.md', 'Administration'),
     ],
@@ -153,7 +154,6 @@ const auth: Product = {
       decision('027-reload-by-replacement', 'Reload by replacement'),
       decision('028-shared-round-trips', 'Shared round trips'),
       decision('030-shared-refreshes', 'Shared refreshes'),
-      decision('031-top-keys', 'Top keys'),
     ],
   },
 }
@@ -212,6 +212,7 @@ const ratelimit: Product = {
       decision('022-a-package-for-the-limiter', 'A package for the limiter'),
       decision('023-yaml-block-reader', 'Reader for rule files'),
       decision('024-protobuf', 'Protobuf'),
+      decision('031-top-keys', 'Top keys'),
     ],
   },
 }

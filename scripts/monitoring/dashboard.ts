@@ -71,7 +71,7 @@ function toVariables({ server, ownMetric }: DashboardContent): object[] {
   const query = (name: string, label: string, text: string, more: object) => ({
     ...{ name, label, type: 'query', datasource, refresh: 2, sort: 1, ...more },
     definition: text,
-    query: { query: text, refId: name },
+    query: text,
   })
   return [
     { name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' },
@@ -191,6 +191,9 @@ const statOptions = {
   textMode: 'auto',
   justifyMode: 'auto',
   orientation: 'auto',
+  wideLayout: true,
+  showPercentChange: false,
+  percentChangeColorMode: 'standard',
 }
 
 const graphOptions = {

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import process from 'node:process'
 import type { Log } from '@portcullis/service-kit/log/log'
 import type { Config } from './config/config.ts'
+import { toIssuer } from './config/oauth-server.ts'
 import { noSignInLog, type SignInLog } from './features/audit/sign-in-log.ts'
 import { createOneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'
 import { createRedirects } from './features/redirects/redirects.ts'
@@ -90,7 +91,7 @@ export function createServices(settings: ServicesSettings): Services {
       signer,
       refreshTokens: createRefreshTokens(keys.ring('refresh_tokens')),
       importedTokens: createImportedTokens({ db, keys: keys.ring('refresh_tokens') }),
-      settings: { ...tokens, ...tokens.sessions },
+      settings: { ...tokens, ...tokens.sessions, clientIssuer: toIssuer(config) },
       customize: hooks.customAccessToken,
       tokenSize: {
         mostBytes: config.metadata.mostTokenBytes,

@@ -88,6 +88,9 @@ export const errorStatuses = {
   webauthn_challenge_expired: 400,
   webauthn_verification_failed: 400,
   oauth_client_not_found: 404,
+  oauth_authorization_not_found: 404,
+  oauth_consent_not_found: 404,
+  oauth_token_not_allowed: 403,
   saml_provider_disabled: 404,
   saml_relay_state_not_found: 404,
   saml_relay_state_expired: 422,
@@ -117,6 +120,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number
   /** The `error` field of RFC 6749, for responses in that form. */
   readonly oauthError?: string
+  /** The header `WWW-Authenticate`. */
+  readonly authenticate?: string
   /** Written to the log only. */
   readonly cause?: unknown
 }
@@ -129,6 +134,7 @@ export class ApiError extends Error {
   readonly weakPassword: ErrorDetails['weakPassword']
   readonly retryAfterSeconds: number | undefined
   readonly oauthError: string | undefined
+  readonly authenticate: string | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause })
@@ -137,6 +143,7 @@ export class ApiError extends Error {
     this.weakPassword = details.weakPassword
     this.retryAfterSeconds = details.retryAfterSeconds
     this.oauthError = details.oauthError
+    this.authenticate = details.authenticate
   }
 }
 

@@ -11,7 +11,13 @@ import { runCommand } from './support/auth-command.ts'
 import { errorMeanings } from './support/error-meanings.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const pages = ['auth.md', 'auth-sign-in.md', 'auth-operations.md', 'production.md']
+const pages = [
+  'auth.md',
+  'auth-oauth-server.md',
+  'auth-sign-in.md',
+  'auth-operations.md',
+  'production.md',
+]
 const manual = pages.map((page) => readFileSync(join(root, 'docs', page), 'utf8')).join('\n')
 
 /** Compares a page with the text generated from the code, or writes it if UPDATE_DOCS is set. */

@@ -56,6 +56,7 @@ for (const [variant, options] of Object.entries(variants)) {
     const path = resolve(join(folder, `${name}-${variant}.png`))
     await visitor.page.screenshot({ path, animations: 'disabled' })
     console.log(path)
+    await visitor.page.unrouteAll({ behavior: 'ignoreErrors' })
     if (name.endsWith('-unreachable')) visitor.browserErrors.length = 0
   }
 }

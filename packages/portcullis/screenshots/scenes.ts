@@ -1,6 +1,4 @@
-import type { Page } from 'playwright-core'
 import { editorOf, fillEditor } from '../test/support/editor.ts'
-import type { TestWorld } from '../test/support/world.ts'
 import { showEvents, showNoEvents, showOneEvent } from './events-scene.ts'
 import {
   showLimitChange,
@@ -12,7 +10,9 @@ import {
 } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
+import type { Prepare } from './page-states.ts'
 import { showSettings } from './settings-scenes.ts'
+import { stateScenes } from './state-scenes.ts'
 import { showTry } from './try-scene.ts'
 import {
   prepareOneUser,
@@ -25,25 +25,11 @@ import {
   showTab,
 } from './users-scene.ts'
 
-/** Brings a page into the state that the screenshot shows. */
-type Prepare = (page: Page, world: TestWorld) => Promise<void>
-
 const show =
   (path: string): Prepare =>
   async (page, { consoleUrl }) => {
     await page.goto(consoleUrl + path)
     await page.getByRole('heading', { level: 1 }).waitFor()
-  }
-
-/** Shows a page while the console server does not answer. */
-const showUnreachable =
-  (path: string): Prepare =>
-  async (page, world) => {
-    const calls = /\/api\/(?!session)/
-    await page.route(calls, (route) => route.abort())
-    await show(path)(page, world)
-    await page.getByRole('alert').first().waitFor()
-    await page.unroute(calls)
   }
 
 const showPalette: Prepare = async (page, world) => {
@@ -130,9 +116,5 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'settings-graphql': showSettings('GraphQL API', '--graphql-port'),
   'settings-providers': showSettings('Providers', 'github'),
   'settings-templates': showSettings('Email templates', 'Confirm Your Signup'),
-  'users-unreachable': showUnreachable('/users'),
-  'events-unreachable': showUnreachable('/events'),
-  'limits-unreachable': showUnreachable('/limits'),
-  'settings-unreachable': showUnreachable('/settings'),
-  'graphql-unreachable': showUnreachable('/graphql-audits'),
+  ...stateScenes,
 }

@@ -89,6 +89,14 @@ export const auth: PackageTable = {
     outside: 'node:crypto',
     because: rules,
   },
+  'features/oauth-server/**': {
+    inside: `features/oauth-clients/** ${blocks} ${below}`,
+    outside: 'node:crypto',
+    because: rules,
+  },
+  'features/oauth-server/endpoints/': {
+    inside: `features/** ${below} http/**`,
+  },
   'features/server/**': {
     inside: `features/users/** ${below}`,
     outside: texts,

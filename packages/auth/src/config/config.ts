@@ -75,7 +75,7 @@ import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
 import { type SamlConfig, saml, toSaml } from './saml.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
-import { type TokensConfig, tokens, toTokens } from './tokens.ts'
+import { hasPublicKey, type TokensConfig, tokens, toTokens } from './tokens.ts'
 
 /** All variables. Validation, `--help` and the manual are generated from this table. */
 export const chapters = {
@@ -173,13 +173,15 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     sources,
   )
   const isUpstream = compat.compatMode === 'upstream'
+  const tokensConfig = toTokens(settings.tokens, isUpstream, check)
+  const captchaConfig = toCaptcha(settings.captcha, check)
   const config: Config = {
     api: toApi(settings.api, compat, check),
     proxies: toProxies(settings.proxies, limitsConfig.header, check),
     database: toDatabase(settings.database, sources[0] ?? {}, check),
     migrations: toMigrations(settings.migrations, check),
     site: toSite(settings.site, isUpstream, check),
-    tokens: toTokens(settings.tokens, isUpstream, check),
+    tokens: tokensConfig,
     secrets: toSecrets(settings.secrets, check),
     mail: toMail(
       settings.mail,
@@ -203,7 +205,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     ),
     messages: settings.messages,
     limits: limitsConfig,
-    captcha: toCaptcha(settings.captcha, check),
+    captcha: captchaConfig,
     passwords: toPasswords(settings.passwords, check),
     metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
@@ -213,7 +215,11 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       settings.passkeys.enabled || isNeededByFactors('relying party', settings.mfa),
       check,
     ),
-    oauthServer: toOAuthServer(settings.oauthServer, check),
+    oauthServer: toOAuthServer(
+      settings.oauthServer,
+      { hasPublicKey: hasPublicKey(tokensConfig), hasCaptcha: captchaConfig !== undefined },
+      check,
+    ),
     saml: toSaml(settings.saml, settings.api.externalUrl, check),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),

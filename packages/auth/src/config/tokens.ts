@@ -224,6 +224,16 @@ function findSigningMethod({ keys }: { readonly keys: string }): string {
   return parsed.signing.algorithm
 }
 
+/** Whether access tokens are signed with a key pair; false if the keys are invalid. */
+export function hasPublicKey({ keys }: Pick<TokensConfig, 'keys'>): boolean {
+  try {
+    return findSigningMethod({ keys: keys ?? '' }) !== 'HS256'
+  } catch {
+    // Invalid keys are reported separately.
+    return false
+  }
+}
+
 function checkValidMethods(settings: Settings<typeof tokens.variables>, check: Check): void {
   const { validMethods } = settings
   const { validMethods: variable } = tokens.variables

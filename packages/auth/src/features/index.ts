@@ -52,6 +52,16 @@ import {
   adminRenewOAuthClientSecret,
   adminUpdateOAuthClient,
 } from './oauth-clients/endpoints.ts'
+import { decideConsent, getAuthorization } from './oauth-server/endpoints/authorizations.ts'
+import { startAuthorization, startAuthorizationByForm } from './oauth-server/endpoints/authorize.ts'
+import { listOwnGrants, revokeOwnGrant } from './oauth-server/endpoints/grants.ts'
+import {
+  authorizationServerMetadata,
+  openIdConfiguration,
+} from './oauth-server/endpoints/metadata.ts'
+import { showConsentPage, submitConsentPage } from './oauth-server/endpoints/pages.ts'
+import { oauthToken } from './oauth-server/endpoints/token.ts'
+import { userinfo, userinfoByPost } from './oauth-server/endpoints/userinfo.ts'
 import { verifyGet, verifyPost } from './one-time-codes/endpoints.ts'
 import {
   deleteOwnPasskey,
@@ -63,14 +73,7 @@ import {
   updateOwnPasskey,
 } from './passkeys/endpoints.ts'
 import { recover, resend } from './recovery/endpoints.ts'
-import {
-  createOpenApi,
-  health,
-  jwks,
-  openIdConfiguration,
-  ready,
-  settings,
-} from './server/endpoints.ts'
+import { createOpenApi, health, jwks, ready, settings } from './server/endpoints.ts'
 import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
 import { magiclink, otp } from './sign-in/endpoints/otp.ts'
 import { token } from './sign-in/endpoints/token.ts'
@@ -129,6 +132,17 @@ const table: readonly Endpoint[] = [
   deleteOwnPasskey,
   listOwnSessions,
   endOwnSession,
+  startAuthorization,
+  startAuthorizationByForm,
+  getAuthorization,
+  decideConsent,
+  showConsentPage,
+  submitConsentPage,
+  oauthToken,
+  userinfo,
+  userinfoByPost,
+  listOwnGrants,
+  revokeOwnGrant,
   invite,
   adminListUsers,
   adminCreateUser,
@@ -166,6 +180,7 @@ const table: readonly Endpoint[] = [
   adminTestMail,
   jwks,
   openIdConfiguration,
+  authorizationServerMetadata,
 ]
 
 export const endpoints: readonly Endpoint[] = [...table, createOpenApi(table)]

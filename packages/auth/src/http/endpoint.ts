@@ -20,6 +20,11 @@ export interface Endpoint {
   readonly allowed: Allowed
   /** Throws if the feature of the endpoint is disabled. Called before the caller is identified. */
   readonly requires?: (services: Services) => void
+  /**
+   * Whether the access token may be one that an OAuth client uses for the user. The endpoint must
+   * then return and change only what the scope of the token allows.
+   */
+  readonly acceptsClients?: boolean
   /** Whether HEAD returns the status of GET. Otherwise HEAD has no effect and returns 200. */
   readonly answersHead?: boolean
   /** Roles that are administrators for this endpoint, in addition to AUTH_JWT_ADMIN_ROLES. */
@@ -36,6 +41,11 @@ export interface Endpoint {
   readonly body?: Schema
   /** Whether the body may be an HTML form, which any web page can submit. */
   readonly takesForms?: boolean
+  /**
+   * For endpoints of OAuth: a parameter that occurs twice is an error, because programs differ in
+   * which value they use. The errors of an `api` have the form of RFC 6749; browsers open a `page`.
+   */
+  readonly oauth?: 'api' | 'page'
   /** The query parameters and their descriptions. */
   readonly query?: Readonly<Record<string, string>>
   /** The response on success. */

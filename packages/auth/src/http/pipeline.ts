@@ -14,7 +14,7 @@ import { addDeadline } from './stages/deadline.ts'
 import { toRequestTimeout } from './stages/error-answer.ts'
 import { checkLimit } from './stages/limit.ts'
 import { addOtherMethods } from './stages/other-methods.ts'
-import { addBodyParser } from './stages/parse.ts'
+import { addBodyParser, refuseRepeated } from './stages/parse.ts'
 import { readCall, tagHeader } from './stages/read-call.ts'
 import { createResponder, type Responder } from './stages/respond.ts'
 import { type WatchedCalls, watchCalls } from './stages/watch-calls.ts'
@@ -64,6 +64,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
   }
   const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
     endpoint.requires?.(services)
+    if (endpoint.oauth !== undefined) refuseRepeated(request.query)
     const identified = await identifyCaller(endpoint, request.headers, services)
     const address = addresses.find(request.headers, request.ip)
     const call = readCall(request, address, identified, services)
@@ -73,12 +74,12 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     return await guardCodes(services, recipients, () => endpoint.handle(call, services))
   }
   for (const endpoint of endpoints) {
-    const { method, path, body, takesForms = false, answersHead } = endpoint
+    const { method, path, body, takesForms = false, oauth, answersHead } = endpoint
     for (const prefix of new Set(['', api.pathPrefix])) {
       server.route({
         method: answersHead ? [method, 'HEAD'] : method,
         url: `${prefix}${path}`,
-        config: { takesForms },
+        config: { takesForms, oauth },
         preValidation: (request) => limit(request, endpoint),
         ...(body && { schema: { body } }),
         async handler(request, reply) {

@@ -140,11 +140,18 @@ function toKeysUrl(authUrl: string | URL): URL {
 }
 
 function checkClaims(
-  payload: JWTPayload & { readonly role?: unknown; readonly aal?: unknown },
+  payload: JWTPayload & {
+    readonly role?: unknown
+    readonly aal?: unknown
+    readonly token_use?: unknown
+  },
   { audience, roles, aal }: VerifierOptions,
 ): JWTPayload {
   // jose does not check an empty audience.
   if (audience === '' && payload.aud) throw toAudienceError(payload, { audience })
+  // ID tokens and the cookies of the auth server are signed with the same key.
+  if (payload.token_use === 'id' || payload.token_use === 'browser')
+    throw new TokenError('wrong_audience', 'The token is not an access token')
   if (roles && !(typeof payload.role === 'string' && roles.includes(payload.role)))
     throw new TokenError('wrong_role', `The role must be ${roles.join(' or ')}`)
   if (aal === 'aal2' && payload.aal !== 'aal2')

@@ -278,6 +278,40 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0050-oauth-server': [
+    [
+      'oauth_authorizations',
+      {
+        id: 'the-old-request',
+        client_id: '00000000-0000-4000-8000-0000000000b3',
+        user_id: ada.id,
+        status: 'approved',
+        redirect_uri: 'https://client.example/callback',
+        scope: 'email',
+        state: '',
+        nonce: '',
+        resource: '',
+        code_challenge: challenge,
+        prompt: '',
+        code_hash: Buffer.alloc(32, 12),
+        aal: 'aal1',
+        amr: '[]',
+        auth_time: '2024-01-01T00:00:00Z',
+        created_at: '2024-01-01T00:00:00Z',
+        expires_at: '9999-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'oauth_consents',
+      {
+        user_id: ada.id,
+        client_id: '00000000-0000-4000-8000-0000000000b3',
+        resource: '',
+        scopes: '["email"]',
+        granted_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+  ],
   '0041-import': [
     [
       'imports',

@@ -89,6 +89,10 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   sso_provider_not_found: 'no SSO provider has this ID or domain',
   sso_provider_disabled: 'an administrator has disabled the SSO provider',
   sso_domain_already_exists: 'the domain belongs to another SSO provider',
+  oauth_authorization_not_found:
+    'the request of an OAuth client is unknown, over, or that of another user',
+  oauth_consent_not_found: 'the user has granted nothing to this OAuth client',
+  oauth_token_not_allowed: 'the access token belongs to an OAuth client, which may not do this',
   web3_provider_disabled: 'this server does not support sign-in with wallets',
   hook_timeout: 'a hook took too long',
   hook_timeout_after_retry: 'a hook could not be reached',

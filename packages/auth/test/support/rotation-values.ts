@@ -17,5 +17,6 @@ export function toRotationValues(sessionId: string, counter: number) {
     earliestLowAalCreation: epoch,
     isSinglePerUser: false,
     tags: '',
+    clientId: null,
   }
 }

@@ -97,6 +97,13 @@ test('a server without an audience issues tokens with an empty one', async () =>
   assert.equal((await verifier.verify(await sign({ aud: '' }))).sub, claims.sub)
 })
 
+test('ID tokens and cookies of the auth server are not access tokens', async () => {
+  const verifier = createVerifier({ secret, now, audience: '' })
+  for (const token_use of ['id', 'browser']) {
+    await refuses(verifier.verify(await sign({ aud: '', token_use })), 'wrong_audience')
+  }
+})
+
 test('clocks may differ by a few seconds', async () => {
   const late = await sign({ exp: nowSeconds - 4 })
   assert.equal((await createVerifier({ secret, now }).verify(late)).sub, claims.sub)

@@ -23,6 +23,8 @@ const sentences: Readonly<Record<string, Sentence>> = {
   },
   token_revoked: { byUser: 'Revoked a session', byAdmin: 'A session was revoked' },
   token_refreshed: { byUser: 'Refreshed a token' },
+  oauth_consent_granted: { byUser: 'Granted access to an OAuth client' },
+  oauth_consent_revoked: { byUser: 'Revoked the access of an OAuth client' },
   oauth_client_created: { byUser: 'Registered an OAuth client' },
   oauth_client_updated: { byUser: 'Changed an OAuth client' },
   oauth_client_deleted: { byUser: 'Removed an OAuth client' },

@@ -10,7 +10,7 @@ import {
   zoomBy,
   zoomTo,
 } from '../../src/web/components/chart/chart-data.ts'
-import { formatAgo, toTicks } from '../../src/web/components/chart/chart-times.ts'
+import { formatAgo, toAges, toTicks } from '../../src/web/components/chart/chart-times.ts'
 
 const until = Date.parse('2026-11-15T12:00:00Z')
 const data: ChartData = {
@@ -70,6 +70,9 @@ test('the time axis has round times, and no more than fit', () => {
     for (const { at } of ticks) assert.equal(at % 300_000, 0)
   }
   assert.match(toTicks({ from: until - 20_000, to: until }, 4)[0]?.text ?? '', /^\d\d:\d\d:\d\d$/)
+  const toTexts = (minutes: number) => toAges(minutes * 60_000, 5).map(formatAgo)
+  assert.deepEqual(toTexts(59), ['45 min ago', '30 min ago', '15 min ago'])
+  assert.deepEqual(toTexts(7 * 24 * 60), ['6 d ago', '4 d ago', '2 d ago'])
   assert.equal(formatAgo(16 * 3_600_000), '16 h ago')
   assert.equal(formatAgo(600_000), '10 min ago')
 })

@@ -8,7 +8,7 @@
 -- key bytea, attempts integer, tried_at timestamp with time zone
 
 -- table flow_states
--- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb, session_not_after timestamp with time zone
+-- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb
 
 -- table identities
 -- id uuid, user_id uuid, provider text, provider_id text, identity_data jsonb, email text, last_sign_in_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone
@@ -40,17 +40,20 @@
 -- table mfa_recovery_codes
 -- factor_id uuid, code_hash bytea, used_at timestamp with time zone, created_at timestamp with time zone
 
+-- table oauth_authorizations
+-- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone
+
 -- table oauth_clients
--- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone
+-- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text
+
+-- table oauth_consents
+-- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone
 
 -- table one_time_tokens
 -- user_id uuid, token_type text, token_hash bytea, otp_hash bytea, relates_to text, is_pkce boolean, attempts smallint, expires_at timestamp with time zone, created_at timestamp with time zone, voids_password boolean, claim jsonb
 
 -- table outbox
 -- id bigint, channel text, kind text, recipient text, payload jsonb, attempts smallint, next_attempt_at timestamp with time zone, expires_at timestamp with time zone, failed_at timestamp with time zone, last_error text, created_at timestamp with time zone, priority smallint
-
--- table saml_assertions
--- sso_provider_id uuid, id_hash bytea, expires_at timestamp with time zone
 
 -- table secret_keys
 -- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone
@@ -59,19 +62,13 @@
 -- name text, value bytea
 
 -- table sessions
--- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone, raised_from integer
+-- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone, raised_from integer, oauth_client_id uuid, oauth_grant jsonb
 
 -- table sign_in_counts
 -- step timestamp with time zone, outcome text, count bigint
 
 -- table sign_in_failures
 -- id uuid, period timestamp with time zone, aud text, name text, reason text, ip_address text, user_id uuid, count bigint, first_at timestamp with time zone, last_at timestamp with time zone, user_agent text, request_id text
-
--- table sso_domains
--- domain text, sso_provider_id uuid, created_at timestamp with time zone
-
--- table sso_providers
--- id uuid, resource_id text, disabled boolean, entity_id text, metadata_xml text, metadata_url text, metadata_read_at timestamp with time zone, attribute_mapping jsonb, name_id_format text, created_at timestamp with time zone, updated_at timestamp with time zone
 
 -- table user_counts
 -- aud text, slot smallint, count bigint
@@ -257,6 +254,15 @@ ALTER TABLE {ns}.mfa_factors ADD CONSTRAINT mfa_factors_type_check CHECK ((facto
 -- constraint mfa_recovery_codes.mfa_recovery_codes_pkey
 ALTER TABLE {ns}.mfa_recovery_codes ADD CONSTRAINT mfa_recovery_codes_pkey PRIMARY KEY (factor_id, code_hash);
 
+-- constraint oauth_authorizations.oauth_authorizations_code_hash_key
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_code_hash_key UNIQUE (code_hash);
+
+-- constraint oauth_authorizations.oauth_authorizations_pkey
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_pkey PRIMARY KEY (id);
+
+-- constraint oauth_authorizations.oauth_authorizations_status_check
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'exchanged'::text])));
+
 -- constraint oauth_clients.oauth_clients_check
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secret_hash IS NULL) = (client_type = 'public'::text)));
 
@@ -265,6 +271,9 @@ ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_client_type_check CH
 
 -- constraint oauth_clients.oauth_clients_pkey
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id);
+
+-- constraint oauth_consents.oauth_consents_pkey
+ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_pkey PRIMARY KEY (user_id, client_id, resource);
 
 -- constraint one_time_tokens.one_time_tokens_pkey
 ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_pkey PRIMARY KEY (user_id, token_type);
@@ -277,9 +286,6 @@ ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
 
 -- constraint outbox.outbox_priority_check
 ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_priority_check CHECK ((priority = ANY (ARRAY[0, 1])));
-
--- constraint saml_assertions.saml_assertions_pkey
-ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_pkey PRIMARY KEY (sso_provider_id, id_hash);
 
 -- constraint secret_keys.secret_keys_pkey
 ALTER TABLE {ns}.secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (name, version);
@@ -304,12 +310,6 @@ ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_period_aud_nam
 
 -- constraint sign_in_failures.sign_in_failures_pkey
 ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
-
--- constraint sso_domains.sso_domains_pkey
-ALTER TABLE {ns}.sso_domains ADD CONSTRAINT sso_domains_pkey PRIMARY KEY (domain);
-
--- constraint sso_providers.sso_providers_pkey
-ALTER TABLE {ns}.sso_providers ADD CONSTRAINT sso_providers_pkey PRIMARY KEY (id);
 
 -- constraint user_counts.user_counts_pkey
 ALTER TABLE {ns}.user_counts ADD CONSTRAINT user_counts_pkey PRIMARY KEY (aud, slot);
@@ -350,11 +350,20 @@ ALTER TABLE {ns}.mfa_factors ADD CONSTRAINT mfa_factors_user_id_fkey FOREIGN KEY
 -- constraint mfa_recovery_codes.mfa_recovery_codes_factor_id_fkey
 ALTER TABLE {ns}.mfa_recovery_codes ADD CONSTRAINT mfa_recovery_codes_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES {ns}.mfa_factors(id) ON DELETE CASCADE;
 
+-- constraint oauth_authorizations.oauth_authorizations_client_id_fkey
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_client_id_fkey FOREIGN KEY (client_id) REFERENCES {ns}.oauth_clients(id) ON DELETE CASCADE;
+
+-- constraint oauth_authorizations.oauth_authorizations_user_id_fkey
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
+
+-- constraint oauth_consents.oauth_consents_client_id_fkey
+ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_client_id_fkey FOREIGN KEY (client_id) REFERENCES {ns}.oauth_clients(id) ON DELETE CASCADE;
+
+-- constraint oauth_consents.oauth_consents_user_id_fkey
+ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
+
 -- constraint one_time_tokens.one_time_tokens_user_id_fkey
 ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
-
--- constraint saml_assertions.saml_assertions_sso_provider_id_fkey
-ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
 
 -- constraint sessions.sessions_factor_id_fkey
 ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES {ns}.mfa_factors(id) ON DELETE SET NULL;
@@ -364,9 +373,6 @@ ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user
 
 -- constraint sign_in_failures.sign_in_failures_user_id_fkey
 ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
-
--- constraint sso_domains.sso_domains_sso_provider_id_fkey
-ALTER TABLE {ns}.sso_domains ADD CONSTRAINT sso_domains_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
 
 -- constraint webauthn_challenges.webauthn_challenges_user_id_fkey
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
@@ -428,8 +434,20 @@ CREATE INDEX mfa_factors_unverified ON {ns}.mfa_factors USING btree (created_at)
 -- index mfa_factors.mfa_factors_user_id
 CREATE INDEX mfa_factors_user_id ON {ns}.mfa_factors USING btree (user_id, created_at);
 
+-- index oauth_authorizations.oauth_authorizations_client
+CREATE INDEX oauth_authorizations_client ON {ns}.oauth_authorizations USING btree (client_id);
+
+-- index oauth_authorizations.oauth_authorizations_expires_at
+CREATE INDEX oauth_authorizations_expires_at ON {ns}.oauth_authorizations USING btree (expires_at);
+
+-- index oauth_authorizations.oauth_authorizations_user
+CREATE INDEX oauth_authorizations_user ON {ns}.oauth_authorizations USING btree (user_id);
+
 -- index oauth_clients.oauth_clients_created_at
 CREATE INDEX oauth_clients_created_at ON {ns}.oauth_clients USING btree (created_at, id);
+
+-- index oauth_consents.oauth_consents_client
+CREATE INDEX oauth_consents_client ON {ns}.oauth_consents USING btree (client_id);
 
 -- index one_time_tokens.one_time_tokens_expires_at
 CREATE INDEX one_time_tokens_expires_at ON {ns}.one_time_tokens USING btree (expires_at);
@@ -452,14 +470,14 @@ CREATE INDEX outbox_failed_at ON {ns}.outbox USING btree (failed_at) WHERE (fail
 -- index outbox.outbox_recipient
 CREATE INDEX outbox_recipient ON {ns}.outbox USING btree (recipient) WHERE (failed_at IS NULL);
 
--- index saml_assertions.saml_assertions_expires_at
-CREATE INDEX saml_assertions_expires_at ON {ns}.saml_assertions USING btree (expires_at);
-
 -- index sessions.sessions_factor_id
 CREATE INDEX sessions_factor_id ON {ns}.sessions USING btree (factor_id) WHERE (factor_id IS NOT NULL);
 
 -- index sessions.sessions_not_after
 CREATE INDEX sessions_not_after ON {ns}.sessions USING btree (not_after) WHERE (not_after IS NOT NULL);
+
+-- index sessions.sessions_oauth_client
+CREATE INDEX sessions_oauth_client ON {ns}.sessions USING btree (oauth_client_id, user_id) WHERE (oauth_client_id IS NOT NULL);
 
 -- index sessions.sessions_revoked_at
 CREATE INDEX sessions_revoked_at ON {ns}.sessions USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
@@ -472,18 +490,6 @@ CREATE INDEX sign_in_failures_last_at ON {ns}.sign_in_failures USING btree (last
 
 -- index sign_in_failures.sign_in_failures_user
 CREATE INDEX sign_in_failures_user ON {ns}.sign_in_failures USING btree (user_id, last_at, id);
-
--- index sso_domains.sso_domains_provider
-CREATE INDEX sso_domains_provider ON {ns}.sso_domains USING btree (sso_provider_id);
-
--- index sso_providers.sso_providers_created_at
-CREATE INDEX sso_providers_created_at ON {ns}.sso_providers USING btree (created_at, id);
-
--- index sso_providers.sso_providers_entity_id
-CREATE UNIQUE INDEX sso_providers_entity_id ON {ns}.sso_providers USING btree (entity_id);
-
--- index sso_providers.sso_providers_resource_id
-CREATE UNIQUE INDEX sso_providers_resource_id ON {ns}.sso_providers USING btree (lower(resource_id));
 
 -- index users.users_email
 CREATE UNIQUE INDEX users_email ON {ns}.users USING btree (email) WHERE (NOT is_sso_user);

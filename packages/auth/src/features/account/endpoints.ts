@@ -9,7 +9,7 @@ import { findRedirectTarget } from '../redirects/redirect-location.ts'
 import { parseChallenge } from '../sessions/pkce.ts'
 import { parseEmail, parsePhone } from '../users/addresses.ts'
 import { parseOwnChange, toMetadata } from '../users/metadata.ts'
-import { toUserRecord } from '../users/user-record.ts'
+import { toRecordForClient, toUserRecord } from '../users/user-record.ts'
 import { requestReauthentication } from './reauthentication.ts'
 import { updateSelf } from './update-own-user.ts'
 
@@ -18,10 +18,15 @@ export const getUser = defineEndpoint({
   path: '/user',
   summary: 'Returns the signed-in user',
   allowed: 'former user',
-  success: { status: 200, description: 'The user record' },
+  acceptsClients: true,
+  success: {
+    status: 200,
+    description: 'The user record. An OAuth client gets the fields that its scope includes',
+  },
   async handle({ caller, audience }) {
     if (caller.aud !== audience) throw invalid("Token audience doesn't match request audience")
-    return json(toUserRecord(caller))
+    const { oauth_grant: grant } = caller
+    return json(grant === null ? toUserRecord(caller) : toRecordForClient(caller, grant))
   },
 })
 

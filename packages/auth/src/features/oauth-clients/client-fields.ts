@@ -13,7 +13,8 @@ export type AuthMethod = (typeof methodsByType)[ClientType][number]
 
 const clientTypes = ['public', 'confidential'] as const
 const authMethods: readonly AuthMethod[] = [...methodsByType.public, ...methodsByType.confidential]
-const grantTypes: readonly string[] = ['authorization_code', 'refresh_token']
+/** The grants that clients can register for. */
+export const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials'] as const
 
 /** The fields of a request. Names, limits and messages are those of Supabase Auth. */
 export interface ClientFields {
@@ -23,21 +24,27 @@ export interface ClientFields {
   readonly client_name?: string
   readonly client_uri?: string
   readonly logo_uri?: string
+  /** The scopes that the client may request, separated by spaces. Empty: all. */
+  readonly scope?: string
 }
 
 /** Checks the fields that are present. @throws {ApiError} */
 export function checkClientFields(fields: ClientFields): void {
   const { redirect_uris: redirectUris, grant_types: grants, client_name: name = '' } = fields
-  if (redirectUris !== undefined) checkRedirectUris(redirectUris)
+  if (redirectUris !== undefined) checkRedirectUris(redirectUris, grants)
   if (grants !== undefined) checkGrantTypes(grants)
   if (name.length > 1_024) throw invalid('client_name cannot exceed 1024 characters')
   if (!isStorableText(name)) throw invalid('client_name has a character that cannot be stored')
   checkPageUrl('client_uri', fields.client_uri)
   checkPageUrl('logo_uri', fields.logo_uri)
+  if (!/^[\x21\x23-\x5b\x5d-\x7e ]{0,1024}$/.test(fields.scope ?? '')) {
+    throw invalid('scope must consist of scopes separated by spaces, in at most 1024 characters')
+  }
 }
 
-function checkRedirectUris(uris: readonly string[]): void {
-  if (uris.length === 0) throw invalid('redirect_uris cannot be empty')
+function checkRedirectUris(uris: readonly string[], grants: readonly string[] | undefined): void {
+  const isRedirected = grants === undefined || grants.includes('authorization_code')
+  if (uris.length === 0 && isRedirected) throw invalid('redirect_uris cannot be empty')
   if (uris.length > 10) throw invalid('redirect_uris cannot exceed 10 items')
   for (const uri of uris) {
     const fault = findRedirectFault(uri)
@@ -68,8 +75,15 @@ function findRedirectFault(uri: string): string | undefined {
 
 function checkGrantTypes(types: readonly string[]): void {
   if (types.length === 0) throw invalid('grant_types cannot be empty')
-  if (types.every((type) => grantTypes.includes(type))) return
-  throw invalid("grant_types must only contain 'authorization_code' and/or 'refresh_token'")
+  const known: readonly string[] = grantTypes
+  if (types.every((type) => known.includes(type))) return
+  throw invalid(`grant_types must only contain ${grantTypes.join(', ')}`)
+}
+
+/** A public client cannot prove who it is, so it gets no tokens without a user. @throws {ApiError} */
+export function checkGrantsOf(clientType: ClientType, grants: readonly string[]): void {
+  if (clientType === 'confidential' || !grants.includes('client_credentials')) return
+  throw invalid('The grant type client_credentials needs a confidential client')
 }
 
 /** Consent pages link to these URLs, so only web URLs are allowed. */

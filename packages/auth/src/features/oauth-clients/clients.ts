@@ -5,6 +5,7 @@ import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
 import {
   type ClientFields,
   checkClientFields,
+  checkGrantsOf,
   parseClientKind,
   parseMethodFor,
 } from './client-fields.ts'
@@ -31,6 +32,7 @@ export function toClientRecord(client: OAuthClientRow, secret?: string) {
     ...(client_name !== '' && { client_name }),
     ...(client_uri !== '' && { client_uri }),
     ...(logo_uri !== '' && { logo_uri }),
+    ...(client.scope !== '' && { scope: client.scope }),
     registration_type: 'manual',
     created_at: client.created_at,
     updated_at: client.updated_at,
@@ -56,11 +58,14 @@ export async function createClient(
   admin: Administrator,
 ): Promise<ClientRecord> {
   const { redirect_uris = [], grant_types = [] } = fields
-  if (redirect_uris.length === 0) throw invalid('redirect_uris is required')
   const grants = grant_types.length > 0 ? grant_types : ['authorization_code', 'refresh_token']
-  checkClientFields({ ...fields, grant_types: grants })
+  if (redirect_uris.length === 0 && grants.includes('authorization_code')) {
+    throw invalid('redirect_uris is required')
+  }
+  checkClientFields({ ...fields, redirect_uris, grant_types: grants })
   const { client_type, token_endpoint_auth_method: method } = fields
   const { clientType, authMethod } = parseClientKind(client_type, method)
+  checkGrantsOf(clientType, grants)
   const secret = clientType === 'confidential' ? createSecret() : undefined
   const id = randomUUID()
   const [client] = await services.db.run(addOAuthClient, {
@@ -72,6 +77,7 @@ export async function createClient(
     client_name: fields.client_name ?? '',
     client_uri: fields.client_uri ?? '',
     logo_uri: fields.logo_uri ?? '',
+    scope: fields.scope ?? '',
     ...toAction(services, 'oauth_client_created', id, admin),
   })
   return toClientRecord(requireClient(client), secret)
@@ -106,20 +112,22 @@ export async function updateClient(
   fields: ClientFields,
   admin: Administrator,
 ): Promise<ClientRecord> {
-  const { redirect_uris, grant_types, client_name, client_uri, logo_uri } = fields
+  const { redirect_uris, grant_types, client_name, client_uri, logo_uri, scope } = fields
   const { token_endpoint_auth_method: method } = fields
-  const given = { redirect_uris, grant_types, client_name, client_uri, logo_uri, method }
+  const given = { redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, method }
   if (Object.values(given).every((value) => value === undefined)) {
     throw invalid('No fields provided for update')
   }
   checkClientFields(fields)
   const { client_type } = await getClient(services, id)
+  checkGrantsOf(client_type, grant_types ?? [])
   const [client] = await services.db.run(changeOAuthClient, {
     ...(redirect_uris && { redirect_uris }),
     ...(grant_types && { grant_types }),
     ...(client_name !== undefined && { client_name }),
     ...(client_uri !== undefined && { client_uri }),
     ...(logo_uri !== undefined && { logo_uri }),
+    ...(scope !== undefined && { scope }),
     ...(method !== undefined && {
       token_endpoint_auth_method: parseMethodFor(client_type, method),
     }),

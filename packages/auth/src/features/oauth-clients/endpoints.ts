@@ -1,8 +1,7 @@
-import { ApiError, invalid } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { Type } from '../../http/schema.ts'
-import type { Services } from '../../services.ts'
 import { largestPageSize, parsePage, toPageHeaders } from '../admin/pages.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
 import {
@@ -14,6 +13,7 @@ import {
   toClientRecord,
   updateClient,
 } from './clients.ts'
+import { requireOAuthServer } from './enabled.ts'
 
 const path = '/admin/oauth/clients'
 const clientPath = `${path}/:client_id`
@@ -23,7 +23,10 @@ const fields = {
     Type.Array(Type.String(), { description: 'From 1 to 10 URLs; http only for localhost' }),
   ),
   grant_types: Type.Optional(
-    Type.Array(Type.String(), { description: 'authorization_code and refresh_token' }),
+    Type.Array(Type.String(), {
+      description:
+        'authorization_code, refresh_token and client_credentials. Default: the first two',
+    }),
   ),
   token_endpoint_auth_method: Type.Optional(
     Type.String({ description: 'client_secret_basic, client_secret_post or none' }),
@@ -31,6 +34,11 @@ const fields = {
   client_name: Type.Optional(Type.String()),
   client_uri: Type.Optional(Type.String()),
   logo_uri: Type.Optional(Type.String()),
+  scope: Type.Optional(
+    Type.String({
+      description: 'The scopes that the client may request, separated by spaces. Default: all',
+    }),
+  ),
 }
 
 export const adminListOAuthClients = defineEndpoint({
@@ -122,12 +130,6 @@ export const adminRenewOAuthClientSecret = defineEndpoint({
     return json(await renewSecret(services, parseClientId(params), admin))
   },
 })
-
-/** @throws {ApiError} */
-function requireOAuthServer({ config }: Pick<Services, 'config'>): void {
-  if (config.oauthServer.enabled) return
-  throw new ApiError('feature_disabled', 'OAuth server is disabled')
-}
 
 /** Reads the client ID from the path. @throws {ApiError} */
 function parseClientId(params: Readonly<Record<string, string>>): string {

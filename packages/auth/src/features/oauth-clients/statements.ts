@@ -13,18 +13,21 @@ export interface OAuthClientRow extends Row {
   readonly client_name: string
   readonly client_uri: string
   readonly logo_uri: string
+  /** Separated by spaces; empty: all. */
+  readonly scope: string
   readonly created_at: Time
   readonly updated_at: Time
 }
 
-const columns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
-  c.client_name, c.client_uri, c.logo_uri, c.created_at, c.updated_at`
+/** The columns of an `OAuthClientRow`. */
+export const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
+  c.client_name, c.client_uri, c.logo_uri, c.scope, c.created_at, c.updated_at`
 
 /** The parameters of all statements that change clients. Each statement uses some of them. */
 const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, client_type text, secret_hash text,
        token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text,
-       client_uri text, logo_uri text, now timestamptz, ip text, audit jsonb)
+       client_uri text, logo_uri text, scope text, now timestamptz, ip text, audit jsonb)
    )`
 
 /** @param changed the name of the common table expression whose rows are logged. */
@@ -50,6 +53,7 @@ interface ClientValues
     | 'client_name'
     | 'client_uri'
     | 'logo_uri'
+    | 'scope'
   > {
   /** In hexadecimal; null for a public client. */
   readonly secret_hash: string | null
@@ -64,20 +68,28 @@ export const addOAuthClient = statement(
   object<NewOAuthClient>(),
   `with ${parameters}, c as (
      insert into {ns}.oauth_clients (id, client_type, secret_hash, token_endpoint_auth_method,
-       redirect_uris, grant_types, client_name, client_uri, logo_uri, created_at, updated_at)
+       redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, created_at, updated_at)
      select p.id, p.client_type, decode(p.secret_hash, 'hex'), p.token_endpoint_auth_method,
-       p.redirect_uris, p.grant_types, p.client_name, p.client_uri, p.logo_uri, p.now, p.now
+       p.redirect_uris, p.grant_types, p.client_name, p.client_uri, p.logo_uri, p.scope, p.now,
+       p.now
      from p
      returning *
    ), ${logged('c')}
-   select ${columns} from c`,
+   select ${clientColumns} from c`,
 ).returning<OAuthClientRow>()
 
 export const findOAuthClient = statement(
   'find_oauth_client',
   ['id'],
-  `select ${columns} from {ns}.oauth_clients c where c.id = $1`,
+  `select ${clientColumns} from {ns}.oauth_clients c where c.id = $1`,
 ).returning<OAuthClientRow>()
+
+/** The hash is null for a public client. */
+export const findSecretHash = statement(
+  'find_oauth_client_secret_hash',
+  ['id'],
+  'select secret_hash from {ns}.oauth_clients where id = $1',
+).returning<{ readonly secret_hash: Buffer | null }>()
 
 /** A page of clients, newest first. An empty page has one row, with the total and no client. */
 export const listOAuthClients = statement(
@@ -86,7 +98,7 @@ export const listOAuthClients = statement(
   `select all_clients.total, c.*
    from (select count(*)::integer as total from {ns}.oauth_clients) all_clients
    left join (
-     select ${columns} from {ns}.oauth_clients c
+     select ${clientColumns} from {ns}.oauth_clients c
      order by c.created_at desc, c.id desc limit $1 offset $2
    ) c on true
    order by c.created_at desc, c.id desc`,
@@ -108,19 +120,23 @@ export const changeOAuthClient = statement(
        client_name = coalesce(p.client_name, c.client_name),
        client_uri = coalesce(p.client_uri, c.client_uri),
        logo_uri = coalesce(p.logo_uri, c.logo_uri),
+       scope = coalesce(p.scope, c.scope),
        updated_at = p.now
      from p where c.id = p.id
      returning c.*
    ), ${logged('c')}
-   select ${columns} from c`,
+   select ${clientColumns} from c`,
 ).returning<OAuthClientRow>()
 
-/** Returns no row if the client does not exist. */
+/** Ends the client's sessions as well. Returns no row if the client does not exist. */
 export const removeOAuthClient = statement(
   'remove_oauth_client',
   object<ClientAction>(),
   `with ${parameters}, c as (
      delete from {ns}.oauth_clients c using p where c.id = p.id returning c.id
+   ), ended as (
+     update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
+     from c cross join p where s.oauth_client_id = c.id and s.revoked_at is null
    ), ${logged('c')}
    select id from c`,
 )

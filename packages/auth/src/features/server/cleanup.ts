@@ -109,6 +109,8 @@ function toSteps({ linkSeconds, cooldownMs, auditMs }: CleanupAges): readonly St
     ['unverified factors', purges.factors, dayMs],
     ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
     ['used assertions', purges.samlAssertions, 0],
+    // An exchanged code is kept for a day, so that a second use of it is noticed.
+    ['OAuth requests', purges.oauthAuthorizations, dayMs],
     ['given-up messages', purges.failedMessages, 7 * dayMs],
     ...(auditMs === undefined ? [] : [['audit entries', purges.auditEntries, auditMs] as const]),
   ]

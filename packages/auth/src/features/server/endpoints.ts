@@ -7,7 +7,6 @@ import {
   providerIds,
   specifiedProviderIds,
 } from '../../plugins/providers/index.ts'
-import type { Services } from '../../services.ts'
 
 export const health = defineEndpoint({
   method: 'GET',
@@ -45,7 +44,8 @@ export const settings = defineEndpoint({
   summary: 'Returns the public settings of this installation',
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
-  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys, saml } }) {
+  async handle({ isSdk }, { config }) {
+    const { external, site, mail, sms, passkeys, oauthServer, saml } = config
     const isListed = (id: ProviderId) =>
       isSdk || specifiedProviderIds.includes(id) || external[id].enabled
     const enabled = Object.fromEntries(
@@ -67,6 +67,7 @@ export const settings = defineEndpoint({
       phone_enabled: site.phoneEnabled,
       anonymous_users_enabled: site.anonymousEnabled,
       passkeys_enabled: passkeys.enabled,
+      oauth_server_enabled: oauthServer.enabled,
       ...(isSdk && {
         saml_enabled: saml.enabled,
         saml_private_key_next_configured: saml.privateKeyNext !== undefined,
@@ -86,16 +87,6 @@ export const jwks = defineEndpoint({
   },
   handle: async (_call, { signingKeys }) =>
     json({ keys: signingKeys.publicKeys }, { 'cache-control': 'public, max-age=600' }),
-})
-
-export const openIdConfiguration = defineEndpoint({
-  method: 'GET',
-  path: '/.well-known/openid-configuration',
-  summary: 'Returns the issuer of access tokens and the URL of their keys',
-  allowed: 'anyone',
-  success: { status: 200, description: 'A document of OpenID Connect Discovery' },
-  handle: async (_call, services) =>
-    json(toDiscoveryDocument(services), { 'cache-control': 'public, max-age=600' }),
 })
 
 export function createOpenApi(endpoints: readonly Endpoint[]): Endpoint {
@@ -135,17 +126,6 @@ function toDisabledEndpoints(
   )
 }
 
-const oauthServer = toDisabledEndpoints(
-  'feature_disabled',
-  'OAuth server is disabled',
-  'OAuth 2.1 authorization server for other sites. Not supported',
-  { method: 'GET', path: '/oauth/authorize' },
-  { method: 'GET', path: '/oauth/authorizations/:authorization_id' },
-  { method: 'POST', path: '/oauth/authorizations/:authorization_id/consent' },
-  { method: 'GET', path: '/user/oauth/grants' },
-  { method: 'DELETE', path: '/user/oauth/grants' },
-)
-
 const customProviders = toDisabledEndpoints(
   'feature_disabled',
   'Custom OAuth providers are disabled',
@@ -154,26 +134,4 @@ const customProviders = toDisabledEndpoints(
   { method: 'POST', path: '/admin/custom-providers' },
 )
 
-export const disabledFeatures: readonly Endpoint[] = [...oauthServer, ...customProviders]
-
-/**
- * The document of OpenID Connect Discovery, for programs that find the keys of access tokens through
- * it. It names only endpoints that exist: this server is not an authorization server for other sites.
- */
-function toDiscoveryDocument({ config, signingKeys }: Services) {
-  const { externalUrl } = config.api
-  const { publicKeys, signing } = signingKeys
-  return {
-    issuer: config.tokens.issuer ?? externalUrl,
-    jwks_uri: `${externalUrl}/.well-known/jwks.json`,
-    id_token_signing_alg_values_supported: [
-      ...new Set([signing.algorithm, ...publicKeys.map(({ alg }) => alg)]),
-    ],
-    response_types_supported: [],
-    subject_types_supported: ['public'],
-    claims_supported: [
-      ...['sub', 'aud', 'iss', 'exp', 'iat', 'email', 'phone', 'role', 'app_metadata'],
-      ...['user_metadata', 'aal', 'amr', 'session_id', 'is_anonymous'],
-    ],
-  }
-}
+export const disabledFeatures: readonly Endpoint[] = customProviders

@@ -16,8 +16,21 @@ export function readBearer(
   if (token === undefined) {
     throw new ApiError('no_authorization', 'This endpoint requires a valid Bearer token')
   }
+  return readToken(token, signer, nowMs)
+}
+
+/** Values of `token_use` in tokens that are not access tokens. */
+const otherUses: ReadonlySet<unknown> = new Set(['id', 'browser'])
+
+/**
+ * Reads the claims of an access token. ID tokens and the cookies of the built-in pages are signed with
+ * the same key, and name their use. @throws {ApiError}
+ */
+export function readToken(token: string, signer: TokenSigner, nowMs: number): Claims {
   try {
-    return signer.verify(token, Math.floor(nowMs / 1_000))
+    const claims = signer.verify(token, Math.floor(nowMs / 1_000))
+    if (!otherUses.has(claims['token_use'])) return claims
+    throw new TokenError('token has invalid claims: token is not an access token')
   } catch (error) {
     if (!(error instanceof TokenError)) throw error
     throw badToken(`invalid JWT: unable to parse or verify signature, ${error.message}`)
@@ -35,15 +48,19 @@ export function readSessionId({ session_id: id }: Claims): string | undefined {
   throw badToken('invalid claim: session_id claim must be a UUID')
 }
 
-/**
- * Finds the user of an access token.
- * @param acceptsEnded whether the session may have been revoked.
- * @throws {ApiError}
- */
+/** Which access tokens are accepted. */
+export interface Acceptance {
+  /** Whether the session may have been revoked. Default: false. */
+  readonly ended?: boolean
+  /** Whether the session may belong to an OAuth client, which acts for the user. Default: false. */
+  readonly ofClients?: boolean
+}
+
+/** Finds the user of an access token. @throws {ApiError} */
 export async function findUserOfClaims(
   claims: Claims,
   { db, now }: Pick<Services, 'db' | 'now'>,
-  acceptsEnded: boolean,
+  accepts: Acceptance = {},
 ): Promise<CallerRow> {
   const { sub } = claims
   if (typeof sub !== 'string' || sub === '') throw badToken('invalid claim: missing sub claim')
@@ -55,9 +72,15 @@ export async function findUserOfClaims(
       status: 403,
     })
   }
-  const hasEnded = user.session_revoked_at !== null && !acceptsEnded
+  const hasEnded = user.session_revoked_at !== null && !accepts.ended
   if (sessionId !== undefined && (user.session_id === null || hasEnded)) {
     throw new ApiError('session_not_found', 'Session from session_id claim in JWT does not exist')
+  }
+  if (user.oauth_client_id !== null && !accepts.ofClients) {
+    throw new ApiError(
+      'oauth_token_not_allowed',
+      'This endpoint does not accept the access tokens of OAuth clients',
+    )
   }
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
     throw new ApiError('user_banned', 'User is banned')

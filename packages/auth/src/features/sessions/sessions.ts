@@ -7,13 +7,8 @@ import { type AuditAction, createAuditId, toAuditEntry } from '../audit/audit.ts
 import type { Json } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord } from '../users/user-record.ts'
-import {
-  type AccessTokenSettings,
-  createAccessToken,
-  fitClaims,
-  type TokenSize,
-  toAccessClaims,
-} from './access-tokens.ts'
+import { type AccessTokenSettings, createAccessToken, type TokenSize } from './access-tokens.ts'
+import type { ClientGrant, GrantHolder } from './client-grants.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { ImportedTokens } from './imported-tokens.ts'
 import {
@@ -27,11 +22,11 @@ import {
   unknownToken,
 } from './refresh.ts'
 import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
+import { createClaimsWriter } from './session-claims.ts'
 import { refreshBeforeRaise, rotateSession } from './statements/rotation.ts'
 import { toLimitValues } from './statements/session-limits.ts'
 import { endSession } from './statements/session-list.ts'
 import {
-  type Amr,
   findRefresh,
   openSession,
   type RefreshRow,
@@ -39,7 +34,10 @@ import {
   type SessionRow,
 } from './statements/sessions.ts'
 
-export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, RefreshSettings {}
+export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, RefreshSettings {
+  /** The tokens of OAuth clients always have an issuer. */
+  readonly clientIssuer: string
+}
 
 export interface SessionParts {
   readonly db: Database
@@ -87,6 +85,7 @@ export type TokenResponse = Readonly<Record<string, Json>>
 
 export interface Refreshed {
   readonly response: TokenResponse
+  readonly session: SessionRow
   /**
    * Call this when the response was sent. From then on, the previous token is accepted only
    * briefly.
@@ -99,30 +98,15 @@ export interface Sessions {
   open(login: Login): Promise<TokenResponse>
   /** Undefined when the user no longer exists or `shownHash` has changed. @throws {ApiError} */
   tryOpen(login: Login): Promise<TokenResponse | undefined>
-  /** @throws {ApiError} */
-  refresh(refreshToken: string, client: Client): Promise<Refreshed>
+  /** @param holder the OAuth client, if one presents the token. @throws {ApiError} */
+  refresh(refreshToken: string, client: Client, holder?: GrantHolder): Promise<Refreshed>
   /** For a session that another statement has opened. @throws {ApiError} */
   toTokenResponse(row: SessionRow, client: Client): Promise<TokenResponse>
 }
 
 export function createSessions(parts: SessionParts): Sessions {
-  const { db, signer, refreshTokens, settings, customize, tokenSize, deliveries, now } = parts
-
-  /** @param method how the user signed in. Default: the newest method of the session. */
-  async function toClaims(
-    row: SessionRow,
-    client: Client,
-    nowMs: number,
-    method?: string,
-  ): Promise<Claims> {
-    const { session_id: sessionId, session_created_at: sessionCreatedAt, aal, amr } = row
-    const signedIn = { user: row, sessionId, sessionCreatedAt, aal, amr }
-    const claims = toAccessClaims(settings, signedIn, nowMs)
-    if (customize === undefined) return fitClaims(tokenSize, claims, false)
-    const newest = amr.reduce((last, one) => (one.timestamp >= last.timestamp ? one : last), none)
-    const input = { user_id: row.id, claims, authentication_method: method ?? newest.method }
-    return fitClaims(tokenSize, await customize(input, { ip: client.ip }), true)
-  }
+  const { db, signer, refreshTokens, settings, customize, deliveries, now } = parts
+  const toClaims = createClaimsWriter(parts)
 
   /**
    * Calls the hook before the refresh token is used up. If the hook fails, the client can retry
@@ -132,13 +116,30 @@ export function createSessions(parts: SessionParts): Sessions {
     { sessionId, counter }: RefreshToken,
     client: Client,
     nowMs: number,
+    grant: ClientGrant | undefined,
   ): Promise<Claims | undefined> {
     if (customize === undefined) return undefined
     const limits = toLimitValues(settings, nowMs)
     const [row] = await db.run(findRefresh, { sessionId, ...limits })
     // Errors are handled below, after the rotation has failed.
     if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
-    return toClaims(row, client, nowMs, 'token_refresh')
+    if ((row.oauth_client_id === null) !== (grant === undefined)) return undefined
+    return toClaims(withGrant(row, grant), client, nowMs, 'token_refresh')
+  }
+
+  /**
+   * Returns the grant of the new access token.
+   * @throws {ApiError} if the token belongs to another client, or to none.
+   */
+  async function readGrant(
+    { sessionId }: RefreshToken,
+    holder: GrantHolder,
+    nowMs: number,
+  ): Promise<ClientGrant> {
+    const [row] = await db.run(findRefresh, { sessionId, ...toLimitValues(settings, nowMs) })
+    const isOwn = row !== undefined && row.oauth_client_id === holder.clientId
+    if (!isOwn || row.oauth_grant === null) throw unknownToken()
+    return holder.narrow(row.oauth_grant)
   }
 
   /** Revokes the new session if a hook refuses its first token. */
@@ -239,12 +240,13 @@ export function createSessions(parts: SessionParts): Sessions {
       throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
     },
 
-    async refresh(text, client) {
+    async refresh(text, client, holder) {
       const token = refreshTokens.decode(text) ?? (await parts.importedTokens?.find(text))
       if (token === undefined) throw unknownToken()
       const nowMs = now()
       const limits = toLimitValues(settings, nowMs)
-      const prepared = customize && (await prepareRefresh(token, client, nowMs))
+      const grant = holder && (await readGrant(token, holder, nowMs))
+      const prepared = customize && (await prepareRefresh(token, client, nowMs, grant))
       const [rotated] = await db.run(rotateSession, {
         sessionId: token.sessionId,
         counter: token.counter,
@@ -253,8 +255,10 @@ export function createSessions(parts: SessionParts): Sessions {
         auditId: createAuditId(),
         auditAction: 'token_refreshed' satisfies AuditAction,
         ...limits,
+        clientId: holder?.clientId ?? null,
       })
-      const renew = async (row: SessionRow, claims?: Claims): Promise<Refreshed> => {
+      const renew = async (found: SessionRow, claims?: Claims): Promise<Refreshed> => {
+        const row = withGrant(found, grant)
         const given = claims ?? (await toClaims(row, client, nowMs, 'token_refresh'))
         const { session_id: sessionId, refresh_token_counter: counter } = row
         // With `parentGrace`, the time of delivery is not used.
@@ -262,13 +266,15 @@ export function createSessions(parts: SessionParts): Sessions {
           if (!settings.parentGrace)
             deliveries.mark({ sessionId, counter }, settings.reuseIntervalMs)
         }
-        return { response: toTokenResponse(row, given), onSent }
+        return { response: toTokenResponse(row, given), session: row, onSent }
       }
       if (rotated !== undefined) return renew(rotated, prepared)
       // The response with the current token may have been sent a moment ago.
       await deliveries.settled()
       const [row] = await db.run(findRefresh, { sessionId: token.sessionId, ...limits })
       if (row === undefined) throw noSession()
+      // A token of a client is valid only with the authentication of that client.
+      if (row.oauth_client_id !== (holder?.clientId ?? null)) throw unknownToken()
       const beforeRaise = findBeforeRaise(row, token.counter, settings)
       const flaw = findFlaw(beforeRaise ?? row, settings, nowMs)
       if (flaw !== undefined) throw flaw
@@ -285,4 +291,6 @@ export function createSessions(parts: SessionParts): Sessions {
   }
 }
 
-const none: Amr = { method: '', timestamp: 0 }
+function withGrant<Row extends SessionRow>(row: Row, grant: ClientGrant | undefined): Row {
+  return grant === undefined ? row : { ...row, oauth_grant: grant }
+}

@@ -1,6 +1,7 @@
 import { toUtcTime } from '../../db/connection/session-settings.ts'
 import type { Queries } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
+import { type ClientGrant, hasScope } from '../sessions/client-grants.ts'
 import type { Json, Metadata } from './metadata.ts'
 import {
   type FactorRow,
@@ -43,6 +44,20 @@ export function toUserRecord(user: UserRow): UserRecord {
     ...present('banned_until', user.banned_until),
     ...present('deleted_at', user.deleted_at),
     is_anonymous: user.is_anonymous,
+  }
+}
+
+/** The user as returned to an OAuth client: only what its scope includes. */
+export function toRecordForClient(user: UserRow, grant: ClientGrant): UserRecord {
+  const { id, aud, role, raw_app_meta_data: app_metadata, is_anonymous, created_at } = user
+  const may = (scope: string) => hasScope(grant, scope)
+  return {
+    ...{ id, aud, role, app_metadata, is_anonymous, created_at },
+    email: may('email') ? (user.email ?? '') : '',
+    ...(may('email') && present('email_confirmed_at', user.email_confirmed_at)),
+    phone: may('phone') ? (user.phone ?? '') : '',
+    ...(may('phone') && present('phone_confirmed_at', user.phone_confirmed_at)),
+    user_metadata: may('profile') ? user.raw_user_meta_data : {},
   }
 }
 

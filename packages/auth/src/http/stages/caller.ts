@@ -11,7 +11,7 @@ export type Identified = Pick<Call, 'caller' | 'adminRole' | 'adminSubject' | 'a
 
 /** Identifies the caller if the endpoint requires one. @throws {ApiError} */
 export async function identifyCaller(
-  { allowed, moreRoles }: Endpoint,
+  { allowed, moreRoles, acceptsClients = false }: Endpoint,
   headers: IncomingHttpHeaders,
   services: Services,
 ): Promise<Identified> {
@@ -23,7 +23,10 @@ export async function identifyCaller(
   const isUser = allowed === 'user' || allowed === 'former user'
   const caller =
     claims && isUser
-      ? await findUserOfClaims(claims, services, acceptsEndedSession(allowed, headers, services))
+      ? await findUserOfClaims(claims, services, {
+          ended: acceptsEndedSession(allowed, headers, services),
+          ofClients: acceptsClients,
+        })
       : undefined
   const adminRole =
     claims && allowed === 'admin' ? await findAdminRole(claims, services, moreRoles) : undefined

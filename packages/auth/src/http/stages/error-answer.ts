@@ -12,7 +12,7 @@ export const requestIdHeader = 'x-request-id'
  * otherwise, or the form of RFC 6749.
  */
 export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: string): Answer {
-  const { code, status, message, weakPassword, retryAfterSeconds, oauthError } = error
+  const { code, status, message, weakPassword, retryAfterSeconds, oauthError, authenticate } = error
   const plain = isVersioned
     ? { code, message, msg: message }
     : { code: status, error_code: code, msg: message }
@@ -24,6 +24,7 @@ export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: 
       [requestIdHeader]: requestId,
       ...(isVersioned && { [versionHeader]: apiVersion }),
       ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
+      ...(authenticate !== undefined && { 'www-authenticate': authenticate }),
     },
     body: {
       ...form,
@@ -31,6 +32,32 @@ export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: 
       ...(weakPassword && { weak_password: weakPassword }),
     },
   }
+}
+
+/** The `error` of RFC 6749 by the status; other statuses are about the request. */
+const oauthErrors: Readonly<Record<number, string>> = {
+  401: 'invalid_token',
+  403: 'invalid_token',
+  429: 'temporarily_unavailable',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+  504: 'temporarily_unavailable',
+}
+
+/** Gives every error the form of RFC 6749. */
+export function toOAuthForm(error: ApiError): ApiError {
+  if (error.oauthError !== undefined) return error
+  const { code, message, cause, status, retryAfterSeconds } = error
+  const oauthError = oauthErrors[status] ?? 'invalid_request'
+  const isToken = oauthError === 'invalid_token'
+  return new ApiError(code, message, {
+    cause,
+    oauthError,
+    // RFC 6750, section 3.1: a client gets a new token after 401, and gives up after 403.
+    status: isToken ? 401 : status,
+    ...(isToken && { authenticate: 'Bearer error="invalid_token"' }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  })
 }
 
 /**

@@ -1,10 +1,11 @@
 import { toReason } from '@portcullis/service-kit/text/reason'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { ApiError } from '../../errors.ts'
+import { ApiError, invalid } from '../../errors.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     takesForms?: boolean
+    oauth?: 'api' | 'page' | undefined
   }
 }
 
@@ -15,7 +16,11 @@ declare module 'fastify' {
 export function addBodyParser(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
-    if (isForm(request)) return done(null, parseForm(`${text}`))
+    if (isForm(request)) {
+      const fields = new URLSearchParams(`${text}`)
+      const twice = request.routeOptions.config.oauth && findRepeated([...fields.keys()])
+      return twice === undefined ? done(null, toObject(fields)) : done(toRepeatedError(twice))
+    }
     try {
       // The body of a DELETE may be empty.
       done(null, text === '' ? {} : dropNulls(JSON.parse(`${text}`)))
@@ -31,11 +36,27 @@ function isForm({ headers, routeOptions }: FastifyRequest): boolean {
 }
 
 /** Keeps the first value if a field occurs several times. */
-function parseForm(text: string): Readonly<Record<string, string>> {
+function toObject(fields: URLSearchParams): Readonly<Record<string, string>> {
   // Without a prototype, so that a key such as __proto__ is an ordinary key.
-  const fields: Record<string, string> = Object.create(null)
-  for (const [name, value] of new URLSearchParams(text)) fields[name] ??= value
-  return fields
+  const object: Record<string, string> = Object.create(null)
+  for (const [name, value] of fields) object[name] ??= value
+  return object
+}
+
+function findRepeated(names: readonly string[]): string | undefined {
+  return names.find((name, index) => names.indexOf(name) !== index)
+}
+
+/** @throws {ApiError} if a parameter of the query occurs twice. */
+export function refuseRepeated(query: unknown): void {
+  const repeated = Object.entries(Object(query)).find(([, value]) => Array.isArray(value))
+  if (repeated !== undefined) throw toRepeatedError(repeated[0])
+}
+
+function toRepeatedError(name: string): ApiError {
+  return invalid(`The parameter ${name.slice(0, 64)} occurs more than once`, {
+    oauthError: 'invalid_request',
+  })
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   requestIdHeader,
   toApiError,
   toErrorAnswer,
+  toOAuthForm,
   toUnexpected,
   versionHeader,
 } from './error-answer.ts'
@@ -77,7 +78,9 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
       if (answered.has(reply) && !reply.raw.writableEnded) return sendAnyway(request, reply, error)
       const known = toApiError(error, api.bodyLimitBytes)
       logFailure(request, known)
-      return send(request, reply, toErrorAnswer(known, isVersioned(request), request.id))
+      const isOAuth = request.routeOptions?.config.oauth === 'api'
+      const shown = isOAuth ? toOAuthForm(known) : known
+      return send(request, reply, toErrorAnswer(shown, isVersioned(request), request.id))
     },
     hasAnswered: (reply) => answered.has(reply),
   }

@@ -13,7 +13,7 @@ test('client features that this server does not support return a specific error'
     ['POST', '/sso', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
     ['GET', '/admin/sso/providers', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
     ['POST', '/token?grant_type=web3', 422, 'web3_provider_disabled', 'Web3 provider is disabled'],
-    ['GET', '/user/oauth/grants', 404, 'feature_disabled', 'OAuth server is disabled'],
+    ['GET', '/oauth/authorize', 404, 'feature_disabled', 'OAuth server is disabled'],
     [
       'GET',
       '/admin/custom-providers',

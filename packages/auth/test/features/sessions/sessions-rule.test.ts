@@ -24,6 +24,7 @@ const refreshTokens = createRefreshTokens(createKeyRing(Buffer.alloc(32, 1)))
 const settings: SessionSettings = {
   expiresInSeconds: 3_600,
   issuer: undefined,
+  clientIssuer: 'https://auth.example',
   timeboxMs: undefined,
   inactivityMs: undefined,
   lowAalMs: undefined,
@@ -48,6 +49,8 @@ const session: RefreshRow = {
   not_after: null,
   refreshed_at: null,
   has_newer: false,
+  oauth_client_id: null,
+  oauth_grant: null,
 }
 
 interface Refresh {

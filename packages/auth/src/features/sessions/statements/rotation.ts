@@ -9,9 +9,12 @@ import {
 } from './session-limits.ts'
 import { type SessionRow, selectSession } from './sessions.ts'
 
-/** Whether the session `s` of the user `owner` can be refreshed. */
-function isValid(limits: LimitReferences): string {
-  return `s.revoked_at is null and owner.deleted_at is null
+/**
+ * Whether the session `s` of the user `owner` can be refreshed.
+ * @param clientId the OAuth client that presents the token, or null.
+ */
+function isValid(limits: LimitReferences, clientId: string): string {
+  return `s.revoked_at is null and s.oauth_client_id is not distinct from ${clientId} and owner.deleted_at is null
        and (owner.banned_until is null or owner.banned_until <= ${limits.now})
        and ${isWithinLimits('s', limits)}
        and not ${hasNewer('s', limits)}`
@@ -46,6 +49,7 @@ const rotateParameters = [
   'auditId',
   'auditAction',
   ...limitParameters,
+  'clientId',
 ] as const
 
 const limitsOfToken: LimitReferences = {
@@ -73,16 +77,16 @@ const rotateSessions = statement(
        (select $1::uuid[]), (select $2::integer[]), (select $3::text[]), (select $4::text[]),
        (select $5::uuid[]), (select $6::text[]), (select $7::timestamptz[]),
        (select $8::timestamptz[]), (select $9::timestamptz[]), (select $10::timestamptz[]),
-       (select $11::boolean[]), (select $12::text[])
+       (select $11::boolean[]), (select $12::text[]), (select $13::uuid[])
      ) with ordinality as token(session_id, counter, user_agent, ip, audit_id, audit_action, now,
        earliest_creation, earliest_refresh, earliest_low_aal_creation, is_single_per_user, tags,
-       position)
+       client_id, position)
      limit (select cardinality($1::uuid[]))
    ), locked as materialized (
      select token.* from token cross join lateral (
        select from {ns}.sessions s join {ns}.users owner on owner.id = s.user_id
        where s.id = token.session_id and s.refresh_token_counter = token.counter
-         and ${isValid(limitsOfToken)}
+         and ${isValid(limitsOfToken, 'token.client_id')}
        for no key update of s, owner skip locked
      ) valid
    ), rotated as (
@@ -126,7 +130,7 @@ export const rotateSession = statement(
        refreshed_at = $7, updated_at = $7, user_agent = $3, ip = $4
      from {ns}.users owner
      where s.id = $1 and s.refresh_token_counter = $2 and owner.id = s.user_id
-       and ${isValid(limitsFrom(7))}
+       and ${isValid(limitsFrom(7), '$13::uuid')}
      returning s.*
    ), ${recordRefresh('rotated')}
    select ${selectUser('u')}, ${selectSession('r')}

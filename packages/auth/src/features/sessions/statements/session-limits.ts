@@ -43,12 +43,16 @@ export function isWithinLimits(session: string, limits: LimitReferences): string
          select from {ns}.mfa_factors f where f.user_id = ${s}.user_id and f.status = 'verified'))`
 }
 
-/** Whether the user has a more recently used session with the same tag that replaces this one. */
+/**
+ * Whether the user has a more recently used session with the same tag that replaces this one.
+ * Sessions of OAuth clients neither replace others nor are replaced.
+ */
 export function hasNewer(session: string, limits: LimitReferences): string {
   const s = session
-  return `(${limits.isSinglePerUser} and exists (
+  return `(${limits.isSinglePerUser} and ${s}.oauth_client_id is null and exists (
          select from {ns}.sessions newer
          where newer.user_id = ${s}.user_id and newer.id <> ${s}.id and newer.revoked_at is null
+           and newer.oauth_client_id is null
            and ${last('newer')} > ${last(s)}
            and ${tagOf('newer', limits)} is not distinct from ${tagOf(s, limits)}
            and ${isWithinLimits('newer', limits)}

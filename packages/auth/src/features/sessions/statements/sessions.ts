@@ -1,6 +1,7 @@
 import { batch, statement } from '../../../db/statement.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import { selectUser, type Time, type UserRow } from '../../users/statements/user-row.ts'
+import type { ClientGrant } from '../client-grants.ts'
 import { hasNewer, isWithinLimits, limitParameters, limitsFrom } from './session-limits.ts'
 
 export interface Amr extends Metadata {
@@ -14,13 +15,16 @@ export interface SessionRow extends UserRow {
   readonly amr: readonly Amr[]
   readonly refresh_token_counter: number
   readonly session_created_at: Time
+  /** Null unless the session belongs to an OAuth client. */
+  readonly oauth_client_id: string | null
+  readonly oauth_grant: ClientGrant | null
 }
 
 /** The columns of a `SessionRow`, without those of the user. */
 export function selectSession(session: string): string {
   const s = session
   return `${s}.id as session_id, ${s}.aal, ${s}.amr, ${s}.refresh_token_counter,
-     ${s}.created_at as session_created_at`
+     ${s}.created_at as session_created_at, ${s}.oauth_client_id, ${s}.oauth_grant`
 }
 
 /**
@@ -130,12 +134,16 @@ export const revokeByScope = statement(
    values ($5, $6, coalesce($7, ''), $4)`,
 )
 
-/** Returns a row when the session is within its limits and its user may sign in. */
+/**
+ * Returns a row when the session is within its limits and its user may sign in. An OAuth client never
+ * has the rights of an administrator who uses it.
+ */
 export const findAdminSession = statement(
   'find_admin_session',
   ['sessionId', ...limitParameters],
   `select 1 from {ns}.sessions s join {ns}.users u on u.id = s.user_id
-   where s.id = $1 and s.revoked_at is null and ${isWithinLimits('s', limitsFrom(2))}
+   where s.id = $1 and s.revoked_at is null and s.oauth_client_id is null
+     and ${isWithinLimits('s', limitsFrom(2))}
      and not ${hasNewer('s', limitsFrom(2))}
      and u.deleted_at is null and (u.banned_until is null or u.banned_until <= $2)`,
 )
@@ -150,6 +158,10 @@ export interface CallerRow extends UserRow {
   readonly session_created_at: string | null
   readonly session_refreshed_at: string | null
   readonly session_not_after: string | null
+  readonly session_amr: readonly Amr[] | null
+  /** Null unless the session belongs to an OAuth client. */
+  readonly oauth_client_id: string | null
+  readonly oauth_grant: ClientGrant | null
 }
 
 /**
@@ -165,7 +177,7 @@ export const findCaller = statement(
   `select token.position, ${selectUser('u')},
      s.id as session_id, s.aal, s.is_recovery, s.revoked_at as session_revoked_at,
      s.created_at as session_created_at, s.refreshed_at as session_refreshed_at,
-     s.not_after as session_not_after, s.amr as session_amr
+     s.not_after as session_not_after, s.amr as session_amr, s.oauth_client_id, s.oauth_grant
    from unnest((select $1::uuid[]), (select $2::uuid[]))
        with ordinality as token(user_id, session_id, position)
      cross join lateral (select * from {ns}.users where id = token.user_id offset 0) u

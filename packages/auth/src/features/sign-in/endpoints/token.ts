@@ -116,7 +116,7 @@ function rejectAsUnknown(error: unknown): never {
 async function findTarget(call: GrantCall, services: Services): Promise<LinkingTarget> {
   checkManualLinking(services)
   const claims = readBearer(call.header('authorization'), services.signer, services.now())
-  const user = await findUserOfClaims(claims, services, false)
+  const user = await findUserOfClaims(claims, services)
   requireLinker(services, user)
   return { userId: user.id, sessionId: user.session_id }
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import type { ChartData, TimeSpan } from './chart-data.ts'
-import { formatAgo, toTicks } from './chart-times.ts'
+import { formatAgo, toAges, toTicks } from './chart-times.ts'
 
 export const height = 184
 export const left = 44
@@ -8,8 +8,6 @@ export const right = 4
 export const top = 26
 const bottom = 22
 export const plotHeight = height - top - bottom
-/** The labelled positions of an axis with ages, besides now. */
-const thirds = [1, 2 / 3, 1 / 3] as const
 /** The space that a time on the axis needs. */
 const tickWidth = 76
 
@@ -71,16 +69,14 @@ export function TimeAxis({ view, isRelative, width }: TimeAxisProps): JSX.Elemen
   }
   return (
     <>
-      {thirds.map((part) => (
-        <text
-          key={part}
-          x={width - right - part * plotWidth}
-          y={y}
-          text-anchor={part === 1 ? 'start' : 'middle'}
-        >
-          {formatAgo(part * length)}
-        </text>
-      ))}
+      {toAges(length, Math.max(1, Math.floor(plotWidth / tickWidth))).map((age) => {
+        const x = width - right - (age / length) * plotWidth
+        return (
+          <text key={age} x={x} y={y} text-anchor={x < left + tickWidth / 2 ? 'start' : 'middle'}>
+            {formatAgo(age)}
+          </text>
+        )
+      })}
       <text x={width - right} y={y} text-anchor="end">
         now
       </text>

@@ -6,7 +6,7 @@ const hour = 60 * minute
 const intervals = [
   ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
   ...[1, 2, 5, 10, 15, 30].map((count) => count * minute),
-  ...[1, 2, 3, 6, 12, 24].map((count) => count * hour),
+  ...[1, 2, 3, 6, 12, 24, 48].map((count) => count * hour),
 ]
 
 export interface Tick {
@@ -24,6 +24,13 @@ export function toTicks({ from, to }: TimeSpan, most: number): readonly Tick[] {
     ticks.push({ at, text: (interval < minute ? precise : coarse).format(at) })
   }
   return ticks
+}
+
+/** Returns at most `most` round ages within a time span of this length, in milliseconds, the oldest first. */
+export function toAges(length: number, most: number): readonly number[] {
+  const interval = intervals.find((each) => length / each <= most) ?? length
+  const count = Math.floor(length / interval)
+  return Array.from({ length: count }, (_, index) => (count - index) * interval)
 }
 
 const coarse = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
@@ -50,5 +57,7 @@ export function describeTimeZone(): string {
 /** Such as `10 min ago`. */
 export function formatAgo(milliseconds: number): string {
   const minutes = Math.round(milliseconds / minute)
-  return minutes >= 120 ? `${Math.round(minutes / 60)} h ago` : `${minutes} min ago`
+  if (minutes < 120) return `${minutes} min ago`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} h ago` : `${Math.round(hours / 24)} d ago`
 }

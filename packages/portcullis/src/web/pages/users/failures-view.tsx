@@ -129,7 +129,7 @@ function FailureRow({ failure }: { readonly failure: SignInFailure }): JSX.Eleme
           </a>
         )}
       </td>
-      <td>{toFailureReason(reason)}</td>
+      <td class="failures-reason">{toFailureReason(reason)}</td>
       <td class="mono">{ip || '–'}</td>
       <td class="number">{formatNumber(count)}</td>
     </tr>

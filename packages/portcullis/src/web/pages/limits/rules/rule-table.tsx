@@ -130,35 +130,37 @@ function RuleName({ row, canEdit, onPick, onHistory, onChange }: RuleNameProps):
             {text}
           </Badge>
         ))}
-        {canEdit && rule.limit !== undefined && !rule.limit.unlimited && (
-          <button
-            type="button"
-            class="limits-place limits-history"
-            aria-label={`Change the limit of ${label}`}
-            onClick={() => onChange(row)}
-          >
-            Change
-          </button>
-        )}
-        {rule.limit !== undefined && (
-          <button
-            type="button"
-            class="limits-place limits-history"
-            aria-label={`History of ${label}`}
-            onClick={() => onHistory(row)}
-          >
-            History
-          </button>
-        )}
-        {place && canEdit && (
-          <a
-            class="limits-place"
-            href={toEditorHref(place.file, place.line)}
-            aria-label={`Edit ${label} at ${place.file}:${place.line}`}
-          >
-            {`${place.file}:${place.line}`}
-          </a>
-        )}
+        <span class="limits-links">
+          {canEdit && rule.limit !== undefined && !rule.limit.unlimited && (
+            <button
+              type="button"
+              class="limits-place limits-history"
+              aria-label={`Change the limit of ${label}`}
+              onClick={() => onChange(row)}
+            >
+              Change
+            </button>
+          )}
+          {rule.limit !== undefined && (
+            <button
+              type="button"
+              class="limits-place limits-history"
+              aria-label={`History of ${label}`}
+              onClick={() => onHistory(row)}
+            >
+              History
+            </button>
+          )}
+          {place && canEdit && (
+            <a
+              class="limits-place"
+              href={toEditorHref(place.file, place.line)}
+              aria-label={`Edit ${label} at ${place.file}:${place.line}`}
+            >
+              {`${place.file}:${place.line}`}
+            </a>
+          )}
+        </span>
       </div>
     </>
   )

@@ -149,7 +149,7 @@ export function hasRoomForActions(widthRem: number): boolean {
   return widthRem >= phoneRem
 }
 
-/** Returns the width of the last column: the buttons of a row, or only its arrow. */
+/** Returns the width of the last column: the buttons of a row on a touch screen, or only its arrow. */
 function toEndRem(hasActions: boolean): number {
   return hasActions ? 5.5 : 1.125
 }
@@ -191,7 +191,8 @@ export function toTracks(shown: readonly Column[], { widthRem, hasActions }: Roo
     return share === undefined ? `${minRem}rem` : `minmax(${minRem}rem, ${share}fr)`
   })
   const user = `minmax(${toUserRem(widthRem)}rem, 2.4fr)`
-  return ['1.25rem', user, ...tracks, `${toEndRem(hasActions)}rem`].join(' ')
+  const end = hasActions ? 'var(--actions)' : `${toEndRem(hasActions)}rem`
+  return ['1.25rem', user, ...tracks, end].join(' ')
 }
 
 /** Returns the width that the rows need. */

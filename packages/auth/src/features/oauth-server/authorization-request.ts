@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto'
+import { toIssuer } from '../../config/oauth-server.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import type { OAuthClientRow } from '../oauth-clients/statements.ts'
+import { withQuery } from '../redirects/redirect-location.ts'
+import { isStorableText } from '../users/metadata.ts'
+import { findClient } from './find-client.ts'
+import { oauthError } from './oauth-error.ts'
+import { isRegistered } from './redirect-uris.ts'
+import { checkResource } from './resources.ts'
+import { parseScope, toScopes } from './scopes.ts'
+import { addAuthorization, type NewAuthorization } from './statements/authorizations.ts'
+
+export type RequestParameters = Readonly<Record<string, string | undefined>>
+
+/** Where responses to the client go. */
+interface ResponseTarget {
+  readonly redirect_uri: string
+  readonly state: string
+}
+
+/** A request that cannot be processed, which the client learns by a redirect. */
+export class RefusedRequest extends Error {
+  override readonly name = 'RefusedRequest'
+  readonly location: string
+  constructor(location: string) {
+    super('The authorization request was refused')
+    this.location = location
+  }
+}
+
+/**
+ * Checks and stores the request of a client. @throws {RefusedRequest} @throws {ApiError} if the
+ * browser must not be redirected, because the client or its redirect URI is unknown.
+ */
+export async function requestAuthorization(
+  services: Services,
+  parameters: RequestParameters,
+): Promise<NewAuthorization> {
+  const { client_id: clientId = '', redirect_uri: redirectUri = '', state = '' } = parameters
+  if (clientId === '') throw invalid('client_id is required')
+  if (redirectUri === '') throw invalid('redirect_uri is required')
+  const client = await findClient(services, clientId)
+  if (!isRegistered(client.redirect_uris, redirectUri)) throw invalid('invalid redirect_uri')
+  const target = { redirect_uri: redirectUri, state }
+  try {
+    const now = services.now()
+    const authorization: NewAuthorization = {
+      id: randomBytes(24).toString('base64url'),
+      client_id: client.id,
+      ...target,
+      ...readParameters(services, client, parameters),
+      created_at: new Date(now),
+      expires_at: new Date(now + services.config.oauthServer.authorizationTtlMs),
+    }
+    await services.db.run(addAuthorization, authorization)
+    return authorization
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.oauthError === undefined) throw error
+    const location = toErrorLocation(services, target, error.oauthError, error.message)
+    throw new RefusedRequest(location)
+  }
+}
+
+const prompts = ['none', 'login', 'consent', 'select_account']
+/** Limits of texts that are stored and returned. */
+const longestText = 2_048
+
+/** @throws {ApiError} */
+function readParameters(services: Services, client: OAuthClientRow, given: RequestParameters) {
+  for (const [name, text = ''] of Object.entries(given)) {
+    if (text.length <= longestText && isStorableText(text)) continue
+    throw oauthError('invalid_request', `${name} is too long or has an invalid character`)
+  }
+  const { response_type: type = 'code', response_mode: mode = 'query', nonce = '' } = given
+  if (given['request']) throw oauthError('request_not_supported', 'request is not supported')
+  if (given['request_uri']) {
+    throw oauthError('request_uri_not_supported', 'request_uri is not supported')
+  }
+  if (type !== 'code') {
+    throw oauthError('unsupported_response_type', 'only response_type=code is supported')
+  }
+  if (mode !== 'query') throw oauthError('invalid_request', 'only response_mode=query is supported')
+  if (!client.grant_types.includes('authorization_code')) {
+    throw oauthError('unauthorized_client', 'The client may not use the authorization code grant')
+  }
+  const scope = parseScope(services, client, given['scope'] ?? '')
+  const { resource = '' } = given
+  checkResource(services.config.oauthServer, resource)
+  return {
+    scope,
+    resource,
+    nonce,
+    code_challenge: parseCodeChallenge(given),
+    prompt: parsePrompt(given['prompt']),
+    max_age: parseMaxAge(given['max_age']),
+  }
+}
+
+/** With `plain`, the challenge in the browser would be enough to use a stolen code. @throws {ApiError} */
+function parseCodeChallenge({
+  code_challenge: challenge = '',
+  code_challenge_method: method = '',
+}: RequestParameters): string {
+  if (challenge === '' || method === '') {
+    const message = 'PKCE flow requires both code_challenge and code_challenge_method'
+    throw oauthError('invalid_request', message)
+  }
+  if (method.toUpperCase() !== 'S256') {
+    throw oauthError('invalid_request', "code_challenge_method must be 'S256'")
+  }
+  if (/^[\w-]{43}$/.test(challenge)) return challenge
+  throw oauthError('invalid_request', 'code_challenge must be 43 characters of base64url')
+}
+
+/** @throws {ApiError} */
+function parsePrompt(text = ''): string {
+  const values = toScopes(text)
+  const unknown = values.find((value) => !prompts.includes(value))
+  if (unknown !== undefined) throw oauthError('invalid_request', `unsupported prompt: ${unknown}`)
+  if (values.includes('none') && values.length > 1) {
+    throw oauthError('invalid_request', 'prompt=none cannot be combined with other values')
+  }
+  return values.join(' ')
+}
+
+/** @throws {ApiError} */
+function parseMaxAge(text = ''): number | null {
+  if (text === '') return null
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw oauthError('invalid_request', 'max_age must be a number of seconds')
+}
+
+/** Names this server in each response, so that a client notices a response of another one (RFC 9207). */
+export function toCodeLocation(services: Services, target: ResponseTarget, code: string): string {
+  return toLocation(services, target, { code })
+}
+
+export function toErrorLocation(
+  services: Services,
+  target: ResponseTarget,
+  error: string,
+  description: string,
+): string {
+  return toLocation(services, target, { error, error_description: description })
+}
+
+function toLocation(
+  { config }: Services,
+  { redirect_uri: uri, state }: ResponseTarget,
+  parameters: Readonly<Record<string, string>>,
+): string {
+  return withQuery(uri, { ...parameters, ...(state !== '' && { state }), iss: toIssuer(config) })
+}

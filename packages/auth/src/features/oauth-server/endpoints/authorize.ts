@@ -1,0 +1,76 @@
+import { type Answer, type Call, redirect } from '../../../http/call.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { Type } from '../../../http/schema.ts'
+import type { Services } from '../../../services.ts'
+import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import { withQuery } from '../../redirects/redirect-location.ts'
+import {
+  RefusedRequest,
+  type RequestParameters,
+  requestAuthorization,
+} from '../authorization-request.ts'
+import { openSilently } from '../pages/open-silently.ts'
+import { toConsentUrl } from '../pages/page-urls.ts'
+
+const path = '/oauth/authorize'
+
+const parameters = {
+  client_id: 'The client',
+  redirect_uri: 'One of the redirect URIs of the client; a loopback address with any port',
+  response_type: 'code',
+  scope: 'Scopes separated by spaces. Default: AUTH_OAUTH_SERVER_DEFAULT_SCOPE',
+  state: 'Returned to the client',
+  code_challenge: 'PKCE: the SHA-256 of the verifier as base64url',
+  code_challenge_method: 'S256',
+  nonce: 'Returned in the ID token',
+  resource: 'The API that the access token is for, which becomes its audience (RFC 8707)',
+  prompt: 'none, or login, consent and select_account',
+  max_age: 'How long ago the user may have signed in, in seconds',
+}
+
+const description = 'Redirect to the consent page, or to the client with an error'
+
+export const startAuthorization = defineEndpoint({
+  method: 'GET',
+  path,
+  summary: 'Starts the sign-in of a user to an OAuth client',
+  allowed: 'anyone',
+  oauth: 'page',
+  limiter: 'authorize',
+  query: parameters,
+  success: { status: 302, description },
+  handle: (call, services) => start(call, call.query, services),
+})
+
+/** OpenID Connect Core 1.0, section 3.1.2.1: the request can also be a form. */
+export const startAuthorizationByForm = defineEndpoint({
+  method: 'POST',
+  path,
+  summary: 'Starts the sign-in of a user to an OAuth client, with the parameters in a form',
+  allowed: 'anyone',
+  oauth: 'page',
+  limiter: 'authorize',
+  takesForms: true,
+  body: Type.Object(
+    Object.fromEntries(Object.keys(parameters).map((name) => [name, Type.Optional(Type.String())])),
+  ),
+  success: { status: 303, description },
+  async handle(call, services) {
+    return { ...(await start(call, call.body, services)), status: 303 }
+  },
+})
+
+async function start(call: Call, given: RequestParameters, services: Services): Promise<Answer> {
+  requireOAuthServer(services)
+  try {
+    const { id, prompt } = await requestAuthorization(services, given)
+    if (prompt === 'none') {
+      const visit = { cookie: call.header('cookie'), ip: call.client.ip }
+      return redirect(await openSilently(services, id, visit), 302)
+    }
+    return redirect(withQuery(toConsentUrl(services), { authorization_id: id }), 302)
+  } catch (error) {
+    if (error instanceof RefusedRequest) return redirect(error.location, 302)
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+import type { Services } from '../../../services.ts'
+import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
+import type { Client } from '../../sessions/sessions.ts'
+
+/** A request to the token endpoint of a client that has authenticated. */
+export interface GrantRequest {
+  readonly client: OAuthClientRow
+  /** The parameters of the body. An absent one is undefined, and so is an empty one. */
+  readonly parameters: Readonly<Record<string, string | undefined>>
+  readonly connection: Client
+}
+
+/** The response of RFC 6749, section 5.1. */
+export interface TokenAnswer {
+  readonly access_token: string
+  readonly token_type: 'bearer'
+  readonly expires_in: number
+  readonly refresh_token?: string
+  readonly id_token?: string
+  readonly scope: string
+}
+
+export interface Granted {
+  readonly answer: TokenAnswer
+  /** Called when the response was sent. */
+  readonly onSent?: () => void
+}
+
+/** @throws {ApiError} */
+export type Grant = (services: Services, request: GrantRequest) => Promise<Granted>

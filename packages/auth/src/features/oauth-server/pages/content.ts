@@ -1,0 +1,91 @@
+import type { Services } from '../../../services.ts'
+import type { CallerRow } from '../../sessions/statements/sessions.ts'
+import { toScopes, userScopes } from '../scopes.ts'
+import type { PendingRow } from '../statements/authorizations.ts'
+import { type Html, html } from './html.ts'
+import { type Page, toAlert, toPage, toServiceName } from './layout.ts'
+
+/** @param alert why the last attempt failed. */
+export function toSignInPage(
+  services: Services,
+  request: PendingRow,
+  alert: string | undefined,
+): Page {
+  return toPage(
+    services,
+    'Sign in',
+    html`<h1>Sign in to ${toServiceName(services)}</h1>
+<p>to continue to <strong>${toClientName(request)}</strong></p>
+${toAlert(alert)}
+<form method="post">
+<label>Email address <input name="email" type="email" autocomplete="username" required autofocus></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
+<button class="main" name="step" value="sign-in">Sign in</button>
+<button name="step" value="deny" formnovalidate>Cancel</button>
+</form>`,
+  )
+}
+
+/** @param isPossible whether the user has a factor that this page can check. */
+export function toFactorPage(
+  services: Services,
+  isPossible: boolean,
+  alert: string | undefined,
+): Page {
+  const form = html`<p>Enter the code from your authenticator app.</p>
+<form method="post">
+<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus></label>
+<button class="main" name="step" value="factor">Continue</button>
+<button name="step" value="sign-out" formnovalidate>Use another account</button>
+</form>`
+  const refusal = html`<p>Your second factor cannot be checked on this page.</p>
+<form method="post"><button name="step" value="sign-out">Use another account</button></form>`
+  return toPage(
+    services,
+    'Second factor',
+    html`<h1>Confirm that it is you</h1>
+${toAlert(alert)}
+${isPossible ? form : refusal}`,
+  )
+}
+
+export function toConsentPage(services: Services, request: PendingRow, person: CallerRow): Page {
+  const name = toClientName(request)
+  const account = person.email ?? (person.phone === null ? person.id : `+${person.phone}`)
+  return toPage(
+    services,
+    `Allow ${name}`,
+    html`<h1>Allow <strong>${name}</strong> to use your account at ${toServiceName(services)}?</h1>
+<p>You are signed in as <strong>${account}</strong>. The application will be able to:</p>
+<ul>${toScopes(request.scope).map(describeScope)}</ul>
+${request.resource === '' ? undefined : html`<p>It will use this access at <strong>${request.resource}</strong>.</p>`}
+<p class="note">You will be sent to <strong>${toTarget(request.redirect_uri)}</strong>. Continue only if you
+have just asked for this yourself.</p>
+<form method="post">
+<button class="main" name="step" value="approve">Allow</button>
+<button name="step" value="deny">Cancel</button>
+<button name="step" value="sign-out">Use another account</button>
+</form>`,
+  )
+}
+
+export function toMessagePage(services: Services, title: string, message: string): Page {
+  return toPage(services, title, html`<h1>${title}</h1><p>${message}</p>`)
+}
+
+function toClientName({ client_name: name, client_id: id }: PendingRow): string {
+  return name === '' ? id : name
+}
+
+function describeScope(scope: string): Html {
+  const text = Object.hasOwn(userScopes, scope) ? userScopes[scope] : undefined
+  return text === undefined
+    ? html`<li>Use the permission <strong>${scope}</strong></li>`
+    : html`<li>${text}</li>`
+}
+
+/** The name of a client can be invented; where its users are sent cannot. */
+function toTarget(uri: string): string {
+  const { protocol, host } = new URL(uri)
+  return protocol === 'https:' ? host : `${protocol}//${host}`
+}

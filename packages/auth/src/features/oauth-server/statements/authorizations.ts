@@ -1,0 +1,139 @@
+import type { Row } from '../../../db/database.ts'
+import { object, statement } from '../../../db/statement.ts'
+import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import type { ClientType } from '../../oauth-clients/client-fields.ts'
+import type { Amr } from '../../sessions/statements/sessions.ts'
+import type { Time } from '../../users/statements/user-row.ts'
+
+export interface NewAuthorization {
+  readonly id: string
+  readonly client_id: string
+  readonly redirect_uri: string
+  readonly scope: string
+  readonly state: string
+  readonly nonce: string
+  readonly resource: string
+  readonly code_challenge: string
+  readonly prompt: string
+  /** In seconds. */
+  readonly max_age: number | null
+  readonly created_at: Date
+  readonly expires_at: Date
+}
+
+export const addAuthorization = statement(
+  'add_oauth_authorization',
+  object<NewAuthorization>(),
+  `insert into {ns}.oauth_authorizations (id, client_id, redirect_uri, scope, state, nonce, resource,
+     code_challenge, prompt, max_age, created_at, expires_at)
+   select p.id, p.client_id, p.redirect_uri, p.scope, p.state, p.nonce, p.resource,
+     p.code_challenge, p.prompt, p.max_age, p.created_at, p.expires_at
+   from jsonb_to_record($1::jsonb) as p(id text, client_id uuid, redirect_uri text, scope text,
+     state text, nonce text, resource text, code_challenge text, prompt text, max_age integer,
+     created_at timestamptz, expires_at timestamptz)`,
+)
+
+/** A request that the user has not decided about, with its client. */
+export interface PendingRow extends Row {
+  readonly id: string
+  readonly user_id: string | null
+  readonly redirect_uri: string
+  readonly scope: string
+  readonly state: string
+  readonly resource: string
+  readonly prompt: string
+  readonly max_age: number | null
+  readonly created_at: Time
+  readonly client_id: string
+  readonly client_type: ClientType
+  readonly client_name: string
+  readonly client_uri: string
+  readonly logo_uri: string
+}
+
+const pendingColumns = `a.id, a.user_id, a.redirect_uri, a.scope, a.state, a.resource, a.prompt,
+  a.max_age, a.created_at, c.id as client_id, c.client_type, c.client_name, c.client_uri, c.logo_uri`
+
+const isPending = (now: string) => `a.status = 'pending' and a.expires_at > ${now}`
+
+export const findPending = statement(
+  'find_pending_oauth_authorization',
+  ['id', 'now'],
+  `select ${pendingColumns}
+   from {ns}.oauth_authorizations a join {ns}.oauth_clients c on c.id = a.client_id
+   where a.id = $1 and ${isPending('$2')}`,
+).returning<PendingRow>()
+
+export interface ClaimedRow extends PendingRow {
+  /** What the user has granted to the client for this resource; null: nothing yet. */
+  readonly granted_scopes: readonly string[] | null
+}
+
+/** Binds the request to the first user who opens it. Returns no row for any other user. */
+export const claimAuthorization = statement(
+  'claim_oauth_authorization',
+  ['id', 'userId', 'now'],
+  `with a as (
+     update {ns}.oauth_authorizations a set user_id = $2
+     where a.id = $1 and ${isPending('$3')} and (a.user_id is null or a.user_id = $2)
+     returning a.*
+   )
+   select ${pendingColumns}, k.scopes as granted_scopes
+   from a join {ns}.oauth_clients c on c.id = a.client_id
+     left join {ns}.oauth_consents k
+       on k.user_id = a.user_id and k.client_id = a.client_id and k.resource = a.resource`,
+).returning<ClaimedRow>()
+
+export interface Approval {
+  readonly id: string
+  readonly user_id: string
+  /** SHA-256 of the code, in hexadecimal. */
+  readonly code_hash: string
+  readonly code_expires_at: Date
+  readonly aal: string
+  readonly amr: readonly Amr[]
+  readonly auth_time: Date
+  /** Null: the user consented earlier. */
+  readonly audit: NewAuditEntry | null
+  readonly now: Date
+  readonly ip: string
+}
+
+/**
+ * Issues the code of a request and remembers a new consent. Of two concurrent decisions, only the first
+ * returns a row.
+ */
+export const approveAuthorization = statement(
+  'approve_oauth_authorization',
+  object<Approval>(),
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id text, user_id uuid, code_hash text,
+       code_expires_at timestamptz, aal text, amr jsonb, auth_time timestamptz, audit jsonb,
+       now timestamptz, ip text)
+   ), a as (
+     update {ns}.oauth_authorizations a set status = 'approved', code_hash = decode(p.code_hash, 'hex'),
+       expires_at = p.code_expires_at, aal = p.aal, amr = p.amr, auth_time = p.auth_time
+     from p where a.id = p.id and a.user_id = p.user_id and ${isPending('p.now')}
+     returning a.*
+   ), consented as (
+     insert into {ns}.oauth_consents as k (user_id, client_id, resource, scopes, granted_at)
+     select a.user_id, a.client_id, a.resource, to_jsonb(string_to_array(a.scope, ' ')), p.now
+     from a cross join p where jsonb_typeof(p.audit) = 'object'
+     on conflict (user_id, client_id, resource) do update set granted_at = excluded.granted_at,
+       scopes = (select jsonb_agg(distinct s) from jsonb_array_elements(k.scopes || excluded.scopes) s)
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select e.id, e.payload, p.ip, p.now
+     from a cross join p cross join jsonb_to_record(p.audit) as e(id uuid, payload jsonb)
+     where jsonb_typeof(p.audit) = 'object'
+   )
+   select id from a`,
+)
+
+export const denyAuthorization = statement(
+  'deny_oauth_authorization',
+  ['id', 'userId', 'now'],
+  `update {ns}.oauth_authorizations a set status = 'denied'
+   where a.id = $1 and a.user_id is not distinct from $2 and ${isPending('$3')}
+   returning a.id`,
+)

@@ -1,0 +1,77 @@
+import type { Row } from '../../../db/database.ts'
+import { object, statement } from '../../../db/statement.ts'
+import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import type { ClientGrant } from '../../sessions/client-grants.ts'
+import { type Amr, type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
+import { selectUser, type Time } from '../../users/statements/user-row.ts'
+
+/** A request whose code was issued. */
+export interface CodeRow extends Row {
+  readonly id: string
+  readonly client_id: string
+  readonly user_id: string
+  readonly status: 'approved' | 'exchanged'
+  readonly redirect_uri: string
+  readonly scope: string
+  readonly nonce: string
+  readonly resource: string
+  readonly code_challenge: string
+  readonly session_id: string | null
+  readonly expires_at: Time
+  readonly email: string | null
+  readonly phone: string | null
+  readonly is_sso_user: boolean
+  readonly banned_until: Time | null
+  readonly deleted_at: Time | null
+}
+
+/** @param codeHash in binary. */
+export const findCode = statement(
+  'find_oauth_code',
+  ['codeHash'],
+  `select a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce, a.resource,
+     a.code_challenge, a.session_id, a.expires_at, u.email, u.phone, u.is_sso_user, u.banned_until,
+     u.deleted_at
+   from {ns}.oauth_authorizations a join {ns}.users u on u.id = a.user_id
+   where a.code_hash = $1`,
+).returning<CodeRow>()
+
+export interface CodeExchange {
+  /** The ID of the request. */
+  readonly id: string
+  readonly session_id: string
+  readonly grant: ClientGrant
+  /** The method of this sign-in, in addition to how the user signed in here. */
+  readonly method: Amr
+  readonly user_agent: string
+  readonly ip: string
+  readonly audit: NewAuditEntry
+  readonly now: Date
+}
+
+/** Opens the session of a client. Returns no row if the code was used in the meantime. */
+export const exchangeCode = statement(
+  'exchange_oauth_code',
+  object<CodeExchange>(),
+  `with p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id text, session_id uuid, "grant" jsonb,
+       method jsonb, user_agent text, ip text, audit jsonb, now timestamptz)
+   ), a as (
+     update {ns}.oauth_authorizations a set status = 'exchanged', session_id = p.session_id
+     from p where a.id = p.id and a.status = 'approved'
+     returning a.*
+   ), opened as (
+     insert into {ns}.sessions (id, user_id, aal, amr, user_agent, ip, oauth_client_id, oauth_grant,
+       created_at, updated_at)
+     select a.session_id, a.user_id, a.aal, a.amr || p.method, p.user_agent, p.ip, a.client_id,
+       p.grant, p.now, p.now
+     from a cross join p
+     returning *
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select e.id, e.payload, p.ip, p.now
+     from a cross join p cross join jsonb_to_record(p.audit) as e(id uuid, payload jsonb)
+   )
+   select ${selectUser('u')}, ${selectSession('o')}
+   from opened o join {ns}.users u on u.id = o.user_id`,
+).returning<SessionRow>()
