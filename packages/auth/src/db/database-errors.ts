@@ -136,6 +136,7 @@ export function isTaken(
     | 'mfa_factors_recovery'
     | 'webauthn_credentials_credential_id'
     | 'message_gaps_pkey'
+    | 'sso_providers_pkey'
     | 'sso_providers_entity_id'
     | 'sso_providers_resource_id'
     | 'sso_domains_pkey',

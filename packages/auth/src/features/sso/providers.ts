@@ -49,13 +49,20 @@ interface Administrator {
   readonly ip: string
 }
 
+interface NewProviderFields extends ProviderFields {
+  readonly type?: string
+  /** The ID of the same provider in Supabase Auth, which the identities of imported users have. */
+  readonly id?: string
+}
+
 /** @throws {ApiError} */
 export async function createProvider(
   services: Services,
-  { type, ...fields }: ProviderFields & { readonly type?: string },
+  { type, id: givenId, ...fields }: NewProviderFields,
   admin: Administrator,
 ): Promise<SsoProviderRow> {
   if (type !== 'saml') throw invalid("Only 'saml' supported for SSO provider type")
+  if (givenId !== undefined && !uuid.test(givenId)) throw invalid('id must be an UUID')
   checkProviderFields(fields)
   const { metadata_url: url = '', metadata_xml: xml = '' } = fields
   if (url === '' && xml === '') {
@@ -65,7 +72,7 @@ export async function createProvider(
   const mapping = parseMapping(fields.attribute_mapping)
   const metadata = await readMetadata(services, { url, xml })
   const { entityId } = metadata.identityProvider
-  const id = randomUUID()
+  const id = givenId ?? randomUUID()
   const values = {
     entity_id: entityId,
     resource_id: fields.resource_id || null,
@@ -230,6 +237,9 @@ async function explainConflicts<Result>(
         'saml_idp_already_exists',
         `SAML Identity Provider with this EntityID (${entityId}) already exists`,
       )
+    }
+    if (isTaken(error, 'sso_providers_pkey')) {
+      throw new ApiError('conflict', 'Another SSO provider has this id')
     }
     if (isTaken(error, 'sso_providers_resource_id')) {
       throw new ApiError('conflict', 'Another SSO provider has this resource_id')

@@ -326,6 +326,17 @@ test('administration of identity providers', async (t) => {
     ])
   })
 
+  await t.test('imported users keep their provider if it is added with the same ID', async () => {
+    const id = randomUUID()
+    assert.equal((await server.addCompany({ id })).id, id)
+    const again = createIdentityProvider(acsUrl, entityId).metadata()
+    assert.deepEqual(errorOf(await create({ id, metadata_xml: again })), [
+      409,
+      'conflict',
+      'Another SSO provider has this id',
+    ])
+  })
+
   await t.test('a domain and an entity ID belong to one provider', async () => {
     const company = await server.addCompany({ domains: ['taken.example'] })
     const other = createIdentityProvider(acsUrl, entityId)

@@ -62,7 +62,13 @@ export const adminCreateSsoProvider = defineEndpoint({
   summary: 'Adds a SAML identity provider',
   allowed: 'admin',
   requires,
-  body: Type.Object({ ...fields, type: Type.Optional(Type.String({ description: 'saml' })) }),
+  body: Type.Object({
+    ...fields,
+    type: Type.Optional(Type.String({ description: 'saml' })),
+    id: Type.Optional(
+      Type.String({ description: 'ID of the same provider in Supabase Auth. Default: a new one' }),
+    ),
+  }),
   success: { status: 201, description: 'The provider' },
   async handle({ body, adminRole, client }, services) {
     const created = await createProvider(services, body, { adminRole, ip: client.ip })
