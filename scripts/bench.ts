@@ -104,6 +104,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  revocations: {
+    summary: 'from a sign-out to the first call that an API refuses',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/revocations/revocations.bench.ts')
+      return run(args)
+    },
+  },
   soak: {
     summary: 'the rate limit service for minutes, with new rules every second',
     run: async (args) => {

@@ -66,6 +66,7 @@ const auth: Product = {
       part('docs/auth.md', 'Tokens and keys'),
       part('docs/auth.md', 'Sessions and refresh'),
       part('docs/auth.md', 'Email'),
+      whole('docs/auth-keys.md', 'Keys and revocation'),
       part('docs/auth.md', 'Redirects'),
       part('docs/auth.md', 'Rate limits'),
       first('docs/auth-sign-in.md', 'More ways to sign in'),
@@ -73,6 +74,7 @@ const auth: Product = {
       part('docs/auth-sign-in.md', 'Phone numbers', 'Phone numbers and text messages'),
       part('docs/auth-sign-in.md', 'Second factors'),
       part('docs/auth-sign-in.md', 'Passkeys'),
+      part('docs/auth-sign-in.md', 'Web3 wallets'),
       part('docs/auth-sign-in.md', 'CAPTCHA'),
       part(
         'docs/auth-sign-in.md',

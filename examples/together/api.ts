@@ -1,6 +1,7 @@
 // The GraphQL API that `npm start` runs, as a separate program, for auth and ratelimit servers elsewhere.
 
 import { createServer } from 'node:http'
+import { createVerifier } from '@portcullis/auth/verify'
 import { openApi } from '@portcullis/portcullis/api'
 
 const {
@@ -9,13 +10,20 @@ const {
   PORT = '4000',
   AUTH_URL = 'http://localhost:8081',
   AUTH_JWT_SECRET: secret,
+  AUTH_REVOCATION_KEY: key,
   RATELIMIT_URL = 'http://localhost:8080',
 } = process.env
 
+const verifier = createVerifier({
+  // Without the secret, tokens are verified with the public keys of the auth server.
+  ...(secret ? { secret } : { authUrl: AUTH_URL }),
+  // With the key, tokens are refused within a second after their session has ended.
+  ...(key && { revocation: { key, authUrl: AUTH_URL } }),
+})
+
 const server = createServer(
   openApi({
-    // Without the secret, tokens are verified with the public keys of the auth server.
-    signingKeys: secret ? { secret } : { authUrl: AUTH_URL },
+    verifier,
     ratelimitUrl: RATELIMIT_URL,
   }),
 )

@@ -4,10 +4,12 @@ import type { FastifyInstance } from 'fastify'
 import { toCompatNote } from './config/compatibility.ts'
 import type { Config } from './config/config.ts'
 import { type ChecksSettings, createSharedHashQueue } from './create-services.ts'
+import { listen } from './db/connection/notifications.ts'
 import { openDatabase } from './db/database.ts'
 import { openDatabaseClock } from './db/database-clock.ts'
 import { setRequestFinder } from './features/audit/audited-request.ts'
 import { openSignInLog } from './features/audit/sign-in-log.ts'
+import { openRevocationFeed } from './features/revocations/feed.ts'
 import { openDeliveries } from './features/sessions/deliveries.ts'
 import { type Generation, openGeneration, type ProcessParts } from './generation.ts'
 import { type Connections, trackConnections } from './http/connections.ts'
@@ -82,6 +84,8 @@ export async function openApp(settings: AppSettings): Promise<App> {
         limitTable.set(toLimitTable(next))
         requests.switchTo((request, response) => generation.server.routing(request, response))
         generation.start()
+        // Streams would otherwise keep the previous configuration in memory.
+        parts.revocationFeed.endReaders()
         const retired = retire(previous).catch((error: Error) => {
           settings.log.error(`The previous configuration could not be released: ${error.message}`)
         })
@@ -95,6 +99,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   let closeListeners = () => {}
   lifecycle.drain('HTTP listener', async (expired) => {
     closeListeners()
+    await parts.revocationFeed[Symbol.asyncDispose]()
     await Promise.all([server.close(), connections.drain(expired)])
   })
   lifecycle.drain('messages', (expired) => current.drain(expired))
@@ -169,6 +174,17 @@ async function openProcessParts(settings: AppSettings, wakeMessages: () => void)
       onSignIn: telemetry.countSignIn,
     }),
   )
+  const revocationFeed = lifecycle.own(
+    'revocations',
+    openRevocationFeed({
+      db,
+      log,
+      now,
+      listen: (onNotified) =>
+        listen({ url: settings.databaseUrl, channel: 'portcullis_revocations', onNotified, log }),
+    }),
+  )
+  telemetry.watchRevocations(() => revocationFeed.state)
   const hashing = createSharedHashQueue(group?.size ?? 1)
   telemetry.watchHashQueue(hashing)
   const limitTable = createAdjustableTable(toLimitTable(config))
@@ -191,6 +207,7 @@ async function openProcessParts(settings: AppSettings, wakeMessages: () => void)
     deliveries,
     signInLog,
     hashing,
+    revocationFeed,
     telemetry,
     requestLimits,
     guesses: createGuesses(requestLimits),

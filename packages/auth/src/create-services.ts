@@ -6,6 +6,7 @@ import { toIssuer } from './config/oauth-server.ts'
 import { noSignInLog, type SignInLog } from './features/audit/sign-in-log.ts'
 import { createOneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'
 import { createRedirects } from './features/redirects/redirects.ts'
+import { noRevocationFeed } from './features/revocations/feed.ts'
 import { createReadiness } from './features/server/readiness.ts'
 import { createAccountKeys } from './features/sessions/account-keys.ts'
 import { createImportedTokens } from './features/sessions/imported-tokens.ts'
@@ -41,6 +42,7 @@ import { createSigningKeys } from './tokens/signing-keys.ts'
 interface ServicesSettings
   extends Pick<SessionParts, 'deliveries'>,
     Pick<Services, 'config' | 'version' | 'db' | 'wakeMessages' | 'now'>,
+    Partial<Pick<Services, 'revocationFeed'>>,
     Pick<ChecksSettings, 'log' | 'checkers'> {
   /** Tests use a fast format because they create many users. */
   readonly passwordFormat?: WrittenFormat | undefined
@@ -143,6 +145,7 @@ export function createServices(settings: ServicesSettings): Services {
       allowList: site.uriAllowList,
       isStrict: site.strictRedirects,
     }),
+    revocationFeed: settings.revocationFeed ?? noRevocationFeed,
     ...limits,
     accountKeys: createAccountKeys(keys.ring('accounts')),
     signInLog,

@@ -24,7 +24,14 @@ import type { Group } from './workers/group.ts'
 export interface ProcessParts
   extends Pick<
     Services,
-    'version' | 'db' | 'signInLog' | 'requestLimits' | 'guesses' | 'wakeMessages' | 'now'
+    | 'version'
+    | 'db'
+    | 'signInLog'
+    | 'requestLimits'
+    | 'guesses'
+    | 'revocationFeed'
+    | 'wakeMessages'
+    | 'now'
   > {
   readonly startedAt?: number | undefined
   readonly deliveries: Deliveries
@@ -102,6 +109,7 @@ export async function openGeneration(parts: ProcessParts, config: Config): Promi
             config.sms.maxFrequencyMs,
           ),
           auditMs: config.observability.auditRetentionMs,
+          revocationsMs: config.tokens.revocationsKeptMs,
           onRound: telemetry.countCleanup,
         }),
       )

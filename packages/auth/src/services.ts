@@ -3,6 +3,7 @@ import type { Database } from './db/database.ts'
 import type { SignInLog } from './features/audit/sign-in-log.ts'
 import type { OneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'
 import type { Redirects } from './features/redirects/redirects.ts'
+import type { RevocationFeed } from './features/revocations/feed.ts'
 import type { Readiness } from './features/server/readiness.ts'
 import type { AccountKeys } from './features/sessions/account-keys.ts'
 import type { Sessions } from './features/sessions/sessions.ts'
@@ -52,6 +53,7 @@ export interface Services {
   readonly hooks: Hooks
   readonly readiness: Readiness
   readonly redirects: Redirects
+  readonly revocationFeed: RevocationFeed
   readonly requestLimits: RequestLimits
   readonly guesses: Guesses
   readonly accountKeys: AccountKeys

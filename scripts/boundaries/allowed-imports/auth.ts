@@ -51,7 +51,7 @@ export const auth: PackageTable = {
     inside: `
       features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
       services.ts errors.ts`,
-    outside: `${texts} fastify node:crypto node:dns node:events node:http node:net`,
+    outside: `${texts} fastify node:crypto node:dns node:events node:http node:net node:stream`,
     types: '@portcullis/service-kit',
   },
   // Flows use building blocks, never the reverse.
@@ -63,13 +63,18 @@ export const auth: PackageTable = {
   },
   'features/sign-up/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'features/sign-in/**': {
-    inside: `features/external/** ${blocks} ${below}`,
+    inside: `features/external/** features/web3/** ${blocks} ${below}`,
     outside: 'node:crypto',
     because: rules,
   },
   'features/external/**': {
     inside: `features/account/** ${blocks} ${below}`,
     outside: 'node:crypto',
+    because: rules,
+  },
+  'features/web3/**': {
+    inside: `features/external/** ${blocks} ${below}`,
+    outside: '@noble/curves @noble/hashes @scure/base node:crypto',
     because: rules,
   },
   'features/recovery/**': { inside: `features/account/** ${blocks} ${below}`, because: rules },
@@ -87,6 +92,12 @@ export const auth: PackageTable = {
   'features/sso/**': {
     inside: `features/external/** ${blocks} ${below}`,
     outside: 'node:crypto',
+    because: rules,
+  },
+  'features/revocations/**': {
+    inside: `${blocks} ${below}`,
+    outside: texts,
+    types: '@portcullis/service-kit',
     because: rules,
   },
   'features/oauth-server/**': {
@@ -270,7 +281,7 @@ export const auth: PackageTable = {
   },
 
   'verify/**': {
-    outside: `${texts} jose node:http`,
+    outside: `${texts} jose node:http node:perf_hooks node:timers`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },

@@ -33,7 +33,7 @@ export const portcullis: PackageTable = {
   },
   'up/parts/': {
     inside: 'up/ api/ mailbox/ console/console.ts console/health/',
-    outside: 'node:crypto node:events node:http node:net node:path',
+    outside: '@portcullis/auth/verify node:crypto node:events node:http node:net node:path',
     types: '@portcullis/service-kit',
   },
 

@@ -97,10 +97,6 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [/^PASSWORD_HIBP_BLOOM_/, 'leaked passwords are looked up without a local filter. Remove it'],
   [/^(?:SESSION_KEY|COOKIE_.+)$/, 'this server keeps no sessions in cookies. Remove it'],
   [/^EXTERNAL_SAML_/, 'use GOTRUE_SAML_ENABLED and /admin/sso/providers instead'],
-  [
-    /^EXTERNAL_WEB3_/,
-    'sign-in with Web3 wallets is not supported. Users of wallets need another way to sign in',
-  ],
   [/^HOOK_CUSTOM_SMS_PROVIDER_SECRETS?$/, 'use GOTRUE_HOOK_SEND_SMS_SECRETS instead'],
   [/^HOOK_CUSTOM_SMS_PROVIDER_(.+)$/, 'use GOTRUE_HOOK_SEND_SMS_$1 instead'],
   [/^HOOK_(.+)_SECRET$/, 'use GOTRUE_HOOK_$1_SECRETS instead'],
@@ -115,6 +111,22 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [/^INDEX_WORKER_/, 'the migrations create all indexes. Remove it'],
   [/^WEBHOOK_/, 'use the hooks (AUTH_HOOK_...) instead'],
   [/^TRACING_(?:HOST|PORT|TAGS)$/, 'use the OTEL_EXPORTER_OTLP_ variables instead'],
+  [/^TRACING_SERVICE_NAME$/, 'use GOTRUE_OTEL_SERVICE_NAME instead'],
+  [
+    /^LOG_(?:DISABLE_COLORS|QUOTE_EMPTY_FIELDS|TSFORMAT|FIELDS|SQL)$/,
+    'the format of the log is fixed. Remove it',
+  ],
+  [/^SMTP_LOGGING_ENABLED$/, 'messages that cannot be sent are always logged. Remove it'],
+  [
+    /^MAILER_TEMPLATE_RELOADING_/,
+    'templates are fetched again when they are older than AUTH_MAILER_TEMPLATE_MAX_AGE. Remove it',
+  ],
+  [
+    /^MAILER_URLPATHS_MAGIC_LINK$/,
+    'the link has the path of GOTRUE_MAILER_URLPATHS_RECOVERY. Remove it',
+  ],
+  [/^MAILER_URLPATHS_(?:REAUTHENTICATION|.+_NOTIFICATION)$/, 'this message has no link. Remove it'],
+  [/^EXTERNAL_OIDC_PROVIDER_CACHE_TTL$/, 'the keys of a provider are always cached. Remove it'],
 ]
 
 const otherProvider =

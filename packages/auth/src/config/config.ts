@@ -76,6 +76,7 @@ import { type SamlConfig, saml, toSaml } from './saml.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { hasPublicKey, type TokensConfig, tokens, toTokens } from './tokens.ts'
+import { toWeb3, type Web3Config, web3 } from './web3.ts'
 
 /** All variables. Validation, `--help` and the manual are generated from this table. */
 export const chapters = {
@@ -96,6 +97,7 @@ export const chapters = {
   metadata,
   mfa,
   passkeys,
+  web3,
   oauthServer,
   saml,
   observability,
@@ -127,6 +129,7 @@ export interface Config {
   readonly metadata: MetadataConfig
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
+  readonly web3: Web3Config
   readonly oauthServer: OAuthServerConfig
   readonly saml: SamlConfig
   readonly external: ExternalConfig
@@ -215,6 +218,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       settings.passkeys.enabled || isNeededByFactors('relying party', settings.mfa),
       check,
     ),
+    web3: toWeb3(settings.web3, check),
     oauthServer: toOAuthServer(
       settings.oauthServer,
       { hasPublicKey: hasPublicKey(tokensConfig), hasCaptcha: captchaConfig !== undefined },

@@ -47,6 +47,12 @@ export const limits = {
       30,
       'Requests to /passkeys/authentication/options per 5 minutes',
     ),
+    web3: switchableLimit('AUTH_RATE_LIMIT_WEB3', 30, 'Sign-ins with Web3 wallets per 5 minutes'),
+    register: switchableLimit(
+      'AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',
+      10,
+      'Requests to /oauth/clients/register per 5 minutes',
+    ),
     external: switchableLimit(
       'AUTH_RATE_LIMIT_EXTERNAL',
       150,
@@ -105,6 +111,8 @@ export interface LimitsConfig {
   readonly verify: number
   readonly otp: number
   readonly passkey: number
+  readonly web3: number
+  readonly register: number
   readonly external: number
   readonly anonymous: number
   readonly password: number
@@ -147,6 +155,8 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     'verify',
     'otp',
     'passkey',
+    'web3',
+    'register',
     'external',
     'anonymous',
     'password',

@@ -18,6 +18,11 @@ export const oauthServer = {
       false,
       'Whether other applications can sign users in with this server (OAuth 2.1, OpenID Connect)',
     ),
+    allowDynamicRegistration: boolean(
+      'AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION',
+      false,
+      'Whether clients can register themselves (/oauth/clients/register), as MCP clients do',
+    ),
     authorizationPath: string(
       'AUTH_OAUTH_SERVER_AUTHORIZATION_PATH',
       '',

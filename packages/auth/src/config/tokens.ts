@@ -41,6 +41,12 @@ export const tokens = {
     expiresInSeconds: integer('AUTH_JWT_EXP', 3_600, 'Lifetime of access tokens in seconds', {
       min: 1,
     }),
+    revocationsKeptMs: duration(
+      'AUTH_REVOCATIONS_RETENTION',
+      '0',
+      'How long GET /revocations reports that a session has ended; set it to the longest lifetime of access tokens if a hook issues tokens that live longer than AUTH_JWT_EXP',
+      { defaultText: 'AUTH_JWT_EXP and one minute' },
+    ),
     audience: string('AUTH_JWT_AUD', '', 'Default audience, for requests that do not name one'),
     allowedAudiences: list(
       'AUTH_JWT_ALLOWED_AUDIENCES',
@@ -125,6 +131,8 @@ export interface TokensConfig {
   /** The text of AUTH_JWT_KEYS; `tokens/signing-keys.ts` parses it. */
   readonly keys: string | undefined
   readonly expiresInSeconds: number
+  /** Longer than the lifetime of access tokens. */
+  readonly revocationsKeptMs: number
   readonly audience: string
   readonly allowedAudiences: readonly string[]
   readonly issuer: string | undefined
@@ -152,6 +160,9 @@ export interface SessionLimits {
   /** With `singlePerUser`, a user may have one session for each of these tags. */
   readonly tags: readonly string[]
 }
+
+/** Servers that verify tokens may accept them a little longer, because clocks differ. */
+const clockToleranceMs = 60_000
 
 const shortSecret =
   'is shorter than 32 bytes: anyone who has an access token can find a short secret by brute force ' +
@@ -207,6 +218,8 @@ export function toTokens(
     keyId: rest.keyId || undefined,
     keys: rest.keys || undefined,
     issuer: rest.issuer || undefined,
+    revocationsKeptMs:
+      Math.max(rest.revocationsKeptMs, rest.expiresInSeconds * 1_000) + clockToleranceMs,
     parentGrace: check.isSet(variables.parentGrace) ? rest.parentGrace : isUpstream,
     sessions: {
       timeboxMs: timeboxMs || undefined,

@@ -60,7 +60,15 @@ import {
   openIdConfiguration,
 } from './oauth-server/endpoints/metadata.ts'
 import { showConsentPage, submitConsentPage } from './oauth-server/endpoints/pages.ts'
+import { pushAuthorizationRequest } from './oauth-server/endpoints/pushed-requests.ts'
+import {
+  changeOAuthRegistration,
+  endOAuthRegistration,
+  readOAuthRegistration,
+  registerOAuthClient,
+} from './oauth-server/endpoints/registration.ts'
 import { oauthToken } from './oauth-server/endpoints/token.ts'
+import { introspectToken, revokeToken } from './oauth-server/endpoints/tokens.ts'
 import { userinfo, userinfoByPost } from './oauth-server/endpoints/userinfo.ts'
 import { verifyGet, verifyPost } from './one-time-codes/endpoints.ts'
 import {
@@ -73,6 +81,7 @@ import {
   updateOwnPasskey,
 } from './passkeys/endpoints.ts'
 import { recover, resend } from './recovery/endpoints.ts'
+import { revocations } from './revocations/endpoints.ts'
 import { createOpenApi, health, jwks, ready, settings } from './server/endpoints.ts'
 import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
 import { magiclink, otp } from './sign-in/endpoints/otp.ts'
@@ -132,13 +141,21 @@ const table: readonly Endpoint[] = [
   deleteOwnPasskey,
   listOwnSessions,
   endOwnSession,
+  revocations,
   startAuthorization,
   startAuthorizationByForm,
   getAuthorization,
   decideConsent,
   showConsentPage,
   submitConsentPage,
+  pushAuthorizationRequest,
   oauthToken,
+  introspectToken,
+  revokeToken,
+  registerOAuthClient,
+  readOAuthRegistration,
+  changeOAuthRegistration,
+  endOAuthRegistration,
   userinfo,
   userinfoByPost,
   listOwnGrants,

@@ -32,6 +32,8 @@ export interface Answer {
   readonly status: number
   /** Undefined: no body. */
   readonly body?: unknown
+  /** Server-sent events instead of a JSON body, until the signal is aborted because the client has disconnected. */
+  readonly stream?: (closed: AbortSignal) => AsyncIterable<string>
   /** An HTML page instead of a JSON body. */
   readonly html?: string
   /** An XML document instead of a JSON body. */

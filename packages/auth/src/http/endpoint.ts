@@ -11,6 +11,8 @@ import type { Schema, Static } from './schema.ts'
  */
 export type Allowed = 'anyone' | 'user' | 'former user' | 'admin'
 
+type Unvalidated = Readonly<Record<string, unknown>>
+
 export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** `/admin/users/:user_id` */
@@ -31,9 +33,9 @@ export interface Endpoint {
   readonly moreRoles?: readonly string[]
   /**
    * The limit that requests are counted against first, by address. A function selects it by the
-   * body, which has not been validated yet.
+   * body and the query, which have not been validated yet.
    */
-  readonly limiter?: LimiterName | ((body: Readonly<Record<string, unknown>>) => LimiterName)
+  readonly limiter?: LimiterName | ((body: Unvalidated, query: Unvalidated) => LimiterName)
   /** Which calls need a CAPTCHA token if a CAPTCHA is configured. */
   readonly captcha?: 'always' | ((query: Call['query']) => boolean)
   /** The recipients of a code or link, who have a daily limit. */

@@ -60,7 +60,8 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
   // The stages of an endpoint.
   const limit = (request: FastifyRequest, endpoint: Endpoint) => {
     const { limitKey } = addresses.find(request.headers, request.ip)
-    return checkLimit(endpoint, { limitKey, body: request.body }, services.requestLimits)
+    const { body, query } = request
+    return checkLimit(endpoint, { limitKey, body, query }, services.requestLimits)
   }
   const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
     endpoint.requires?.(services)

@@ -17,6 +17,8 @@ export const limiterNames = [
   'anonymous',
   'mfa',
   'passkey',
+  'web3',
+  'oauth_register',
   'authorize',
   'callback',
   'sso',

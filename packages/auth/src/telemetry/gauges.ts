@@ -14,7 +14,10 @@ const waitBoundaries = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10]
 /** Values that are read when metrics are collected: connections, the outbox, the hash queue. */
 export function createGauges(
   meter: Meter,
-): Pick<Telemetry, 'watchPool' | 'countPoolWait' | 'watchHashQueue' | 'watchOutbox'> {
+): Pick<
+  Telemetry,
+  'watchPool' | 'countPoolWait' | 'watchHashQueue' | 'watchRevocations' | 'watchOutbox'
+> {
   const waits = meter.createHistogram('db.client.connection.wait_time', {
     description: 'Time that statements wait for a connection to PostgreSQL',
     unit: 's',
@@ -54,6 +57,18 @@ export function createGauges(
       gauge('auth_hash_queue_running', 'Passwords being hashed', '{password}').addCallback(
         (result) => result.observe(queue.running),
       )
+    },
+    watchRevocations(read) {
+      gauge(
+        'auth_token_verifiers',
+        'Connected clients of GET /revocations',
+        '{client}',
+      ).addCallback((result) => result.observe(read().readers))
+      gauge(
+        'auth_revocation_notified',
+        'Whether PostgreSQL notifies this process of revocations; 0 without a client, behind a connection pooler, and while the connection is lost',
+        '1',
+      ).addCallback((result) => result.observe(read().isListening ? 1 : 0))
     },
     watchOutbox(read) {
       const messages = gauge(

@@ -13,6 +13,7 @@ export interface Metrics extends AsyncDisposable {
     | 'watchPool'
     | 'countPoolWait'
     | 'watchHashQueue'
+    | 'watchRevocations'
     | 'watchOutbox'
     | 'countHashing'
     | 'countMessage'

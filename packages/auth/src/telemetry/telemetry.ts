@@ -2,6 +2,7 @@ import type { Resource } from '@opentelemetry/resources'
 import type { EventLog } from '@portcullis/service-kit/log/log'
 import type { Config } from '../config/config.ts'
 import type { PoolState, StatementEnded } from '../db/database.ts'
+import type { FeedState } from '../features/revocations/feed.ts'
 import type { CleanupRound } from '../features/server/cleanup.ts'
 import type { OutboxState } from '../features/server/readiness.ts'
 import type { HashQueueState } from '../passwords/passwords.ts'
@@ -19,6 +20,7 @@ export interface Telemetry extends AsyncDisposable {
   /** How long a statement waited for a connection. Undefined if metrics are off. */
   readonly countPoolWait: ((waitMs: number) => void) | undefined
   watchHashQueue(queue: HashQueueState): void
+  watchRevocations(read: () => FeedState): void
   watchOutbox(read: () => Promise<OutboxState | undefined>): void
   /** Counts a message that failed permanently. */
   countGivenUp(channel: string, kind: string): void
@@ -44,6 +46,7 @@ export const noTelemetry: Telemetry = {
   watchPool: nothing,
   countPoolWait: undefined,
   watchHashQueue: nothing,
+  watchRevocations: nothing,
   watchOutbox: nothing,
   countGivenUp: nothing,
   countHashing: nothing,

@@ -4,6 +4,7 @@ export type TokenErrorCode =
   | 'malformed_token'
   | 'expired_token'
   | 'token_not_yet_valid'
+  | 'revoked_token'
   | 'bad_signature'
   | 'unknown_key'
   | 'wrong_algorithm'
@@ -27,7 +28,8 @@ export class TokenError extends Error {
 }
 
 /**
- * The keys that verify tokens cannot be fetched, so the token can be neither accepted nor rejected.
+ * The keys that verify tokens cannot be fetched, or it is not known which tokens have been revoked,
+ * so the token can be neither accepted nor rejected.
  * Respond with 503: a 401 would make clients sign their users out.
  */
 export class AuthUnavailableError extends Error {

@@ -6,5 +6,6 @@ export {
   type TokenErrorCode,
   toRefusal,
 } from './errors.ts'
+export type { RevocationOptions, RevocationState } from './revocations/options.ts'
 export { type AccessTokenClaims, createVerifier, type Verifier } from './verifier.ts'
 export type { VerifierOptions } from './verifier-options.ts'

@@ -1,5 +1,6 @@
 import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import type { JSONWebKeySet } from 'jose'
+import type { RevocationOptions } from './revocations/options.ts'
 
 /** Options of `createVerifier`. One of `authUrl`, `secret` and `jwks` is required. */
 export interface VerifierOptions {
@@ -24,6 +25,11 @@ export interface VerifierOptions {
   readonly aal?: 'aal1' | 'aal2' | undefined
   /** The maximum difference between clocks in seconds. Default: 5. */
   readonly clockToleranceSeconds?: number | undefined
+  /**
+   * Refuses tokens within a second after their session has ended, or their user was banned or deleted. Default: tokens are
+   * accepted until they expire. The verifier then has a connection to the auth server: close it.
+   */
+  readonly revocation?: RevocationOptions | undefined
   /** The current time in milliseconds, for tests. */
   readonly now?: (() => number) | undefined
 }
@@ -51,6 +57,13 @@ const rules: { readonly [Name in keyof VerifierOptions]-?: Rule } = {
     'a number of seconds, zero or more',
     (value) => Number.isFinite(value) && Number(value) >= 0,
   ],
+  revocation: [
+    'an object with the key that may read revocations, such as { key: process.env.AUTH_REVOCATION_KEY }: is its environment variable set?',
+    (value) => {
+      const { key } = Object(value)
+      return (isText(key) && key !== '') || typeof key === 'function'
+    },
+  ],
   now: ['a function', (value) => typeof value === 'function'],
 }
 
@@ -74,10 +87,32 @@ export function checkOptions(options: VerifierOptions): void {
     throw new TypeError(
       'createVerifier takes keys from "authUrl" or "jwks", not from both: leave one out',
     )
+  if (options.revocation !== undefined) checkRevocation(options.revocation, authUrl)
   if (authUrl !== undefined && !isAddress(String(authUrl)))
     throw new TypeError(
       `"authUrl" must be the address of the auth server, like https://auth.example.com; it is "${authUrl}"`,
     )
+}
+
+const revocationNames: readonly (keyof RevocationOptions)[] = [
+  'key',
+  'authUrl',
+  'ifUnavailable',
+  'maxSilenceSeconds',
+  'warn',
+]
+
+function checkRevocation(options: RevocationOptions, ofVerifier: string | URL | undefined): void {
+  checkNames('Option "revocation"', options, revocationNames)
+  const { authUrl = ofVerifier, ifUnavailable = 'refuse', maxSilenceSeconds = 5 } = options
+  if (authUrl === undefined || !isAddress(String(authUrl)))
+    throw new TypeError(
+      'Option "revocation" needs the address of the auth server, like { authUrl: "https://auth.example.com" }',
+    )
+  if (ifUnavailable !== 'refuse' && ifUnavailable !== 'allow')
+    throw new TypeError('Option "revocation.ifUnavailable" must be "refuse" or "allow"')
+  if (!(Number.isFinite(maxSilenceSeconds) && maxSilenceSeconds > 1))
+    throw new TypeError('Option "revocation.maxSilenceSeconds" must be more than 1')
 }
 
 function isAddress(url: string): boolean {

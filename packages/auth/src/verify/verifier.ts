@@ -1,6 +1,8 @@
 import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { TokenError } from './errors.ts'
 import { RemoteKeys } from './remote-keys.ts'
+import type { RevocationState } from './revocations/options.ts'
+import { RemoteRevocations } from './revocations/remote-revocations.ts'
 import { listAlgorithms, toAudienceError, toTokenError } from './to-token-error.ts'
 import { checkOptions, type VerifierOptions } from './verifier-options.ts'
 
@@ -36,11 +38,15 @@ export interface AccessTokenClaims {
   readonly is_anonymous?: boolean
 }
 
-/** Verifies access tokens. It has no connections and no timers, so nothing needs to be closed. */
+/**
+ * Verifies access tokens. It has a connection only with the option `revocation`; without it, nothing
+ * needs to be closed.
+ */
 export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> {
   /**
    * @throws {TokenError} if the token must not be accepted.
-   * @throws {AuthUnavailableError} if the keys cannot be fetched.
+   * @throws {AuthUnavailableError} if the keys cannot be fetched, or it is not known whether the
+   * token has been revoked.
    */
   verify(token: string): Promise<Claims>
   /**
@@ -48,6 +54,12 @@ export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> 
    * @throws {TokenError} with code `missing_token` if there is no such header.
    */
   verifyHeader(authorization: string | null | undefined): Promise<Claims>
+  /** The connection that receives revocations; undefined without the option `revocation`. */
+  readonly revocation: RevocationState | undefined
+  /** Closes the connection that receives revocations. */
+  close(): Promise<void>
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
@@ -77,6 +89,7 @@ export function createVerifier<Extra extends object = object>(
   const { now = Date.now } = options
   const findKey = createFindKey(options, now)
   const algorithms = listAlgorithms(options)
+  const revocations = openRevocations(options)
 
   async function verify(token: string): Promise<AccessTokenClaims & Extra> {
     const payload = await jwtVerify(token, findKey, {
@@ -92,10 +105,18 @@ export function createVerifier<Extra extends object = object>(
         throw toTokenError(error, token, options)
       },
     )
-    return checkClaims(payload, options) as AccessTokenClaims & Extra
+    const claims = checkClaims(payload, options)
+    await revocations?.check(claims, now() / 1_000)
+    return claims as AccessTokenClaims & Extra
   }
+  const close = async () => await revocations?.close()
 
   return {
+    get revocation() {
+      return revocations?.state
+    },
+    close,
+    [Symbol.asyncDispose]: close,
     verify,
     async verifyHeader(authorization) {
       if (typeof authorization === 'object' && authorization !== null)
@@ -127,16 +148,27 @@ function createFindKey(options: VerifierOptions, now: () => number): JWTVerifyGe
 
 function createFindPublicKey({ authUrl, jwks }: VerifierOptions, now: () => number) {
   if (jwks) return createLocalJWKSet(jwks)
-  const remote = authUrl === undefined ? undefined : new RemoteKeys(toKeysUrl(authUrl), now)
+  const remote =
+    authUrl === undefined
+      ? undefined
+      : new RemoteKeys(toEndpoint(authUrl, '.well-known/jwks.json'), now)
   return async (header: Parameters<RemoteKeys['find']>[0]) => {
     if (!remote) throw new errors.JWKSNoMatchingKey()
     return remote.find(header)
   }
 }
 
-function toKeysUrl(authUrl: string | URL): URL {
+function openRevocations({ revocation, authUrl }: VerifierOptions): RemoteRevocations | undefined {
+  if (revocation === undefined) return undefined
+  const url = revocation.authUrl ?? authUrl
+  return url === undefined
+    ? undefined
+    : new RemoteRevocations(toEndpoint(url, 'revocations'), revocation)
+}
+
+function toEndpoint(authUrl: string | URL, path: string): URL {
   const { href } = new URL(authUrl)
-  return new URL('.well-known/jwks.json', href.endsWith('/') ? href : `${href}/`)
+  return new URL(path, href.endsWith('/') ? href : `${href}/`)
 }
 
 function checkClaims(

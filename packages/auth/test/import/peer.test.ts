@@ -8,12 +8,13 @@ import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { runCommand } from '../support/auth-command.ts'
 import { openAuthServer } from '../support/auth-server.ts'
-import { claimsOf, createApp } from '../support/factors.ts'
-import { createFrozenClock } from '../support/frozen-clock.ts'
+import { claimsOf } from '../support/factors.ts'
 import { type HttpAnswer, newEmail, sdk, send } from '../support/http-client.ts'
+import { openOAuthServer } from '../support/oauth-server.ts'
 import { newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
+import { keycloak } from '../support/provider-shapes/keycloak.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
-import type { SoftwareAuthenticator } from '../support/software-authenticator.ts'
+import { type Tokens, toClient } from '../support/supabase-source/client.ts'
 import {
   sourceEnvironment,
   toCommandEnvironment,
@@ -23,71 +24,13 @@ import { peerMissing, preparePeerDatabase, startPeer } from '../support/supabase
 
 const password = 'user1password'
 
-interface Tokens {
-  readonly access_token: string
-  readonly refresh_token: string
-}
-
-/** The calls of a client, which are the same for both servers. */
-function toClient(url: string, serviceToken: string, clock = createFrozenClock()) {
-  const call = (path: string, body: unknown, token?: string) =>
-    send(url, path, { body, headers: sdk, ...(token !== undefined && { token }) })
-  const succeed = ({ status, body }: HttpAnswer) => {
-    assert.ok(status < 300, `${status} ${JSON.stringify(body)}`)
-    return body
-  }
-  return {
-    call,
-    signUp: async (body: object) => succeed(await call('/signup', body)),
-    signIn: (body: object) => call('/token?grant_type=password', body),
-    refresh: (refresh_token: string) => call('/token?grant_type=refresh_token', { refresh_token }),
-    admin: async (method: string, path: string, body?: object) =>
-      succeed(
-        await send(url, `/admin${path}`, {
-          method,
-          token: serviceToken,
-          headers: sdk,
-          ...(body && { body }),
-        }),
-      ),
-    /** Returns the tokens of a session at aal2. */
-    async verifyTotp(token: string, factorId: string, secret: string): Promise<Tokens> {
-      const { id } = succeed(await call(`/factors/${factorId}/challenge`, {}, token))
-      const sent = { challenge_id: id, code: createApp(secret, clock).nextCode() }
-      return succeed(await call(`/factors/${factorId}/verify`, sent, token))
-    },
-    async enroll(token: string, body: object) {
-      return succeed(await call('/factors', body, token))
-    },
-    async verifyKey(token: string, factorId: string, key: SoftwareAuthenticator): Promise<Tokens> {
-      const { id, webauthn } = succeed(await call(`/factors/${factorId}/challenge`, {}, token))
-      const { publicKey } = webauthn.credential_options
-      const { type } = webauthn
-      const credential_response = type === 'create' ? key.create(publicKey) : key.get(publicKey)
-      const sent = { challenge_id: id, webauthn: { type, credential_response } }
-      return succeed(await call(`/factors/${factorId}/verify`, sent, token))
-    },
-    async addPasskey(token: string, holder: SoftwareAuthenticator) {
-      const { challenge_id, options } = succeed(
-        await call('/passkeys/registration/options', {}, token),
-      )
-      const credential = holder.create(options)
-      succeed(await call('/passkeys/registration/verify', { challenge_id, credential }, token))
-    },
-    async signInWithPasskey(holder: SoftwareAuthenticator) {
-      const { challenge_id, options } = succeed(await call('/passkeys/authentication/options', {}))
-      const credential = holder.get(options)
-      return succeed(await call('/passkeys/authentication/verify', { challenge_id, credential }))
-    },
-  }
-}
-
 test('users of a real Supabase Auth move here, and back', { skip: peerMissing }, async (t) => {
   const database = await openOwnDatabase(t)
   if (!database) return
   await preparePeerDatabase(database.url)
+  const provider = await openOAuthServer(t, keycloak)
   const server = await openAuthServer(t, {
-    env: { ...passkeyEnvironment, ...sourceEnvironment },
+    env: { ...passkeyEnvironment, ...sourceEnvironment, ...provider.env },
     database: { url: database.url, schema: 'portcullis' },
   })
   assert.ok(server)
@@ -96,11 +39,15 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   const sourceUrl = toSourceUrl(database.url, 'auth')
 
   // Stored tokens, nothing encrypted.
-  const first = await startPeer(t, database.url)
+  const withProvider = Object.fromEntries(
+    Object.entries(provider.env).map(([name, value]) => [name.replace(/^AUTH_/, 'GOTRUE_'), value]),
+  )
+  const first = await startPeer(t, database.url, withProvider)
   const there = toClient(first.url, serviceToken)
   const plainEmail = newEmail()
   const plain: Tokens = await there.signUp({ email: plainEmail, password })
   const rotated: Tokens = (await there.refresh(plain.refresh_token)).body
+  const otherDevice: Tokens = (await there.signIn({ email: plainEmail, password })).body
   const lost: Tokens = await there.signUp({ email: newEmail(), password })
   await there.refresh(lost.refresh_token)
   const old: Tokens = await there.signUp({ email: newEmail(), password })
@@ -121,6 +68,10 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
     password,
     ban_duration: '24h',
   })
+  const external = await there.signInWithProvider(provider)
+  const { sub: externalId } = claimsOf(external.access_token)
+  const changedEmail = newEmail()
+  await there.admin('PUT', `/users/${externalId}`, { email: changedEmail, email_confirm: true })
   const memberEmail = newEmail()
   const member: Tokens = await there.signUp({ email: memberEmail, password })
   const totp = await there.enroll(member.access_token, {
@@ -186,16 +137,16 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
     const me = await send(server.url, '/user', { token: rotated.access_token, headers: sdk })
     assert.equal(me.body.email, plainEmail)
     await refreshed(await refreshed(rotated))
-    await refreshed(lost)
+    for (const tokens of [otherDevice, external, lost]) await refreshed(tokens)
     assert.equal(codeOf(await here.refresh(old.refresh_token)), 'refresh_token_already_used')
-    assert.equal(codeOf(await here.refresh(newest.refresh_token)), 'session_not_found')
+    assert.equal(codeOf(await here.refresh(newest.refresh_token)), 'refresh_token_not_found')
     assert.equal(claimsOf((await refreshed(anonymous)).access_token).is_anonymous, true)
     for (const tokens of [verified, withKey, signedVerified]) {
       assert.equal(claimsOf((await refreshed(tokens)).access_token).aal, 'aal2')
     }
   })
 
-  await t.test('passwords, second factors and passkeys work here', async () => {
+  await t.test('passwords, provider accounts, factors and passkeys work here', async () => {
     for (const name of [
       { email: plainEmail },
       { phone: '15550100077' },
@@ -221,6 +172,9 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
       const { access_token: token } = await here.verifyTotp(body.access_token, id, secret)
       assert.equal(claimsOf(token).aal, 'aal2')
     }
+    const again = await here.signInWithProvider(provider)
+    const { sub, email: address } = claimsOf(again.access_token)
+    assert.deepEqual([sub, address], [externalId, changedEmail])
     const { user } = await here.signInWithPasskey(passkey)
     assert.equal(user.email, keyEmail)
     const { body } = await here.signIn({ email: keyEmail, password })
@@ -244,8 +198,10 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   assert.equal(exported.code, 0, exported.stderr + exported.stdout)
 
   await t.test('after the way back, everything works there', async (t) => {
-    const third = await startPeer(t, database.url, encryption)
+    const third = await startPeer(t, database.url, { ...encryption, ...withProvider })
     const back = toClient(third.url, serviceToken)
+    const { sub } = claimsOf((await back.signInWithProvider(provider)).access_token)
+    assert.equal(sub, externalId)
     const { body } = await back.signIn({ email: newHere, password })
     assert.ok(body.access_token, JSON.stringify(body))
     const { access_token: token } = await back.verifyTotp(

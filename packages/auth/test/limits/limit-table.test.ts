@@ -8,11 +8,11 @@ const burstOf = (most: number) => tableOf({ AUTH_RATE_LIMIT_TOKEN_REFRESH: `${mo
 
 test('the default limits have the documented bursts', () => {
   const { token, authorize, callback, ...others } = tableOf({})
-  const { verify, otp, user, anonymous, mfa, passkey } = others
+  const { verify, otp, user, anonymous, mfa, passkey, web3 } = others
   for (const limit of [token, authorize, callback]) {
     assert.deepEqual(limit, { most: 150, periodMs: 300_000, burst: 30 })
   }
-  for (const limit of [verify, otp, user, passkey]) {
+  for (const limit of [verify, otp, user, passkey, web3]) {
     assert.deepEqual(limit, { most: 30, periodMs: 300_000, burst: 30 })
   }
   assert.deepEqual(anonymous, { most: 30, periodMs: 3_600_000, burst: 30 })
@@ -35,6 +35,8 @@ test('0 and off disable a limit, with a warning', () => {
     AUTH_RATE_LIMIT_VERIFY: 'verify',
     AUTH_RATE_LIMIT_OTP: 'otp',
     AUTH_RATE_LIMIT_PASSKEY: 'passkey',
+    AUTH_RATE_LIMIT_WEB3: 'web3',
+    AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER: 'oauth_register',
     AUTH_RATE_LIMIT_EXTERNAL: 'authorize',
     AUTH_RATE_LIMIT_ANONYMOUS_USERS: 'anonymous',
     AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: 'mfa',

@@ -29,17 +29,20 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
   const create = (options: object = {}) =>
     idp.createResponse({ nowMs: server.clock.now(), attributes, ...options })
 
-  await t.test('an assertion signs in once, even if it is posted twice at once (property 87)', async () => {
-    const xml = create()
-    const answers = await Promise.all([server.postResponse(xml), server.postResponse(xml)])
-    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [302, 303])
-    const again = [303, 'validation_failed', 'SAML Assertion has already been used']
-    assert.deepEqual(problemOf(await server.postResponse(xml)), again)
-    const { id: requestId, relayState } = await server.start({ provider_id: id })
-    const answered = create({ requestId, id: '_once' })
-    assert.equal((await server.postResponse(answered, { relayState })).status, 302)
-    assert.deepEqual(problemOf(await server.postResponse(answered, { relayState })), noState)
-  })
+  await t.test(
+    'an assertion signs in once, even if it is posted twice at once (property 87)',
+    async () => {
+      const xml = create()
+      const answers = await Promise.all([server.postResponse(xml), server.postResponse(xml)])
+      assert.deepEqual(answers.map(({ status }) => status).toSorted(), [302, 303])
+      const again = [303, 'validation_failed', 'SAML Assertion has already been used']
+      assert.deepEqual(problemOf(await server.postResponse(xml)), again)
+      const { id: requestId, relayState } = await server.start({ provider_id: id })
+      const answered = create({ requestId, id: '_once' })
+      assert.equal((await server.postResponse(answered, { relayState })).status, 302)
+      assert.deepEqual(problemOf(await server.postResponse(answered, { relayState })), noState)
+    },
+  )
 
   await t.test('a response answers the request of its flow only (property 87)', async () => {
     const [one, other] = [
@@ -58,37 +61,52 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     const other = await server.addCompany()
     const { id: requestId, relayState } = await server.start({ provider_id: id })
     const xml = other.idp.createResponse({ requestId, nowMs: server.clock.now(), attributes })
-    assert.match(`${problemOf(await server.postResponse(xml, { relayState }))[2]}`, /another issuer$/)
+    assert.match(
+      `${problemOf(await server.postResponse(xml, { relayState }))[2]}`,
+      /another issuer$/,
+    )
     const unknown = await server.postResponse(create({ issuer: 'https://unknown.example' }))
     assert.equal(problemOf(unknown)[1], 'saml_idp_not_found')
   })
 
-  await t.test('a state expires, and a state of another kind of sign-in is unknown (property 87)', async () => {
-    const { id: requestId, relayState } = await server.start({ provider_id: id })
-    server.clock.aheadMs += 121_000
-    const late = await server.postResponse(create({ requestId }), { relayState })
-    assert.equal(problemOf(late)[1], 'saml_relay_state_expired')
-    assert.deepEqual(problemOf(await server.postResponse(create(), { relayState: randomUUID() })), noState)
-    const fresh = await server.start({ provider_id: id })
-    const callback = await send(server.url, `/callback?state=${fresh.relayState}&code=1`)
-    assert.equal(queryOf(callback)['error_code'], 'bad_oauth_state')
-    const answer = await server.postResponse(create({ requestId: fresh.id }), fresh)
-    assert.ok(fragmentOf(answer)['access_token'])
-  })
+  await t.test(
+    'a state expires, and a state of another kind of sign-in is unknown (property 87)',
+    async () => {
+      const { id: requestId, relayState } = await server.start({ provider_id: id })
+      server.clock.aheadMs += 121_000
+      const late = await server.postResponse(create({ requestId }), { relayState })
+      assert.equal(problemOf(late)[1], 'saml_relay_state_expired')
+      assert.deepEqual(
+        problemOf(await server.postResponse(create(), { relayState: randomUUID() })),
+        noState,
+      )
+      const fresh = await server.start({ provider_id: id })
+      const callback = await send(server.url, `/callback?state=${fresh.relayState}&code=1`)
+      assert.equal(queryOf(callback)['error_code'], 'bad_oauth_state')
+      const answer = await server.postResponse(create({ requestId: fresh.id }), fresh)
+      assert.ok(fragmentOf(answer)['access_token'])
+    },
+  )
 
-  await t.test('a flow with a cookie ends only in the browser that started it (property 88)', async () => {
-    const started = await server.post('/sso', { provider_id: id })
-    const { id: requestId, relayState } = readRequest(started.headers.get('location') ?? '')
-    const [cookie = ''] = (started.headers.get('set-cookie') ?? '').split(';')
-    const xml = create({ requestId })
-    // An attacker posts the response for the own account from a form in the browser of the victim.
-    assert.deepEqual(problemOf(await server.postResponse(xml, { relayState })), noState)
-    const wrong = { cookie: cookie.replace(/=.*/, '=other') }
-    assert.deepEqual(problemOf(await server.postResponse(xml, { relayState, headers: wrong })), noState)
-    const answer = await server.postResponse(xml, { relayState, headers: { cookie } })
-    assert.ok(fragmentOf(answer)['access_token'])
-    assert.match(answer.headers.get('set-cookie') ?? '', /=; Path=\/; Max-Age=0/)
-  })
+  await t.test(
+    'a flow with a cookie ends only in the browser that started it (property 88)',
+    async () => {
+      const started = await server.post('/sso', { provider_id: id })
+      const { id: requestId, relayState } = readRequest(started.headers.get('location') ?? '')
+      const [cookie = ''] = (started.headers.get('set-cookie') ?? '').split(';')
+      const xml = create({ requestId })
+      // An attacker posts the response for the own account from a form in the browser of the victim.
+      assert.deepEqual(problemOf(await server.postResponse(xml, { relayState })), noState)
+      const wrong = { cookie: cookie.replace(/=.*/, '=other') }
+      assert.deepEqual(
+        problemOf(await server.postResponse(xml, { relayState, headers: wrong })),
+        noState,
+      )
+      const answer = await server.postResponse(xml, { relayState, headers: { cookie } })
+      assert.ok(fragmentOf(answer)['access_token'])
+      assert.match(answer.headers.get('set-cookie') ?? '', /=; Path=\/; Max-Age=0/)
+    },
+  )
 
   await t.test('a code of a PKCE flow is useless without the verifier (property 88)', async () => {
     const challenge = createHash('sha256').update('v'.repeat(64)).digest('base64url')
@@ -99,14 +117,24 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     assert.equal(refused.error_code, 'bad_code_verifier')
   })
 
-  await t.test('RelayState and redirect_to lead only to permitted pages (property 89)', async () => {
-    for (const relayState of ['https://evil.example/', 'javascript:alert(1)', '//evil.example']) {
-      const answer = await server.postResponse(create(), { relayState })
-      assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example[?#]/, relayState)
-    }
-    const { body } = await server.post('/sso', { provider_id: id, redirect_to: 'https://evil.example' })
-    assert.equal(body.msg, 'redirect_to is not permitted')
-  })
+  await t.test(
+    'RelayState and redirect_to lead only to permitted pages (property 89)',
+    async () => {
+      for (const relayState of ['https://evil.example/', 'javascript:alert(1)', '//evil.example']) {
+        const answer = await server.postResponse(create(), { relayState })
+        assert.match(
+          answer.headers.get('location') ?? '',
+          /^https:\/\/site\.example[?#]/,
+          relayState,
+        )
+      }
+      const { body } = await server.post('/sso', {
+        provider_id: id,
+        redirect_to: 'https://evil.example',
+      })
+      assert.equal(body.msg, 'redirect_to is not permitted')
+    },
+  )
 
   await t.test('a banned user and a disabled provider are refused (property 87)', async () => {
     const answer = await server.signIn(company, { nameId: 'banned' })
@@ -127,14 +155,18 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
   await t.test('an address never leads to an account of another kind (property 90)', async () => {
     const { id: userId, email } = await server.newUser()
     const answer = await server.signIn(company, { nameId: email, attributes: { email: [email] } })
-    const { body } = await send(server.url, '/user', { token: fragmentOf(answer)['access_token'] ?? '' })
+    const { body } = await send(server.url, '/user', {
+      token: fragmentOf(answer)['access_token'] ?? '',
+    })
     assert.equal(body.email, email)
     assert.notEqual(body.id, userId)
     // Nor does a sign-in by email find the user of the company.
     const { body: recovered } = await server.post('/recover', { email })
     assert.deepEqual(recovered, {})
     await server.untilAnswered()
-    const [token] = await server.query("select user_id from one_time_tokens where token_type = 'recovery'")
+    const [token] = await server.query(
+      "select user_id from one_time_tokens where token_type = 'recovery'",
+    )
     assert.equal(token?.user_id ?? userId, userId)
   })
 })

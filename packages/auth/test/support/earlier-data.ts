@@ -278,6 +278,9 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0060-web3-messages': [
+    ['web3_messages', { key: Buffer.alloc(32, 12), expires_at: '2024-01-01T00:10:00Z' }],
+  ],
   '0050-oauth-server': [
     [
       'oauth_authorizations',
@@ -360,6 +363,16 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
         sso_provider_id: earlier.ssoProviderId,
         id_hash: Buffer.alloc(32, 12),
         expires_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+  ],
+  '0070-revocations': [
+    [
+      'revocations',
+      {
+        kind: 'session',
+        subject: '00000000-0000-4000-8000-0000000000b1',
+        revoked_at: '2024-01-01T00:00:00Z',
       },
     ],
   ],

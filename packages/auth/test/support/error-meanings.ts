@@ -89,11 +89,14 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   sso_provider_not_found: 'no SSO provider has this ID or domain',
   sso_provider_disabled: 'an administrator has disabled the SSO provider',
   sso_domain_already_exists: 'the domain belongs to another SSO provider',
+  oauth_dynamic_client_registration_disabled: 'clients cannot register themselves',
   oauth_authorization_not_found:
     'the request of an OAuth client is unknown, over, or that of another user',
   oauth_consent_not_found: 'the user has granted nothing to this OAuth client',
   oauth_token_not_allowed: 'the access token belongs to an OAuth client, which may not do this',
-  web3_provider_disabled: 'this server does not support sign-in with wallets',
+  web3_provider_disabled:
+    'sign-in with wallets is disabled; see `AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED`',
+  web3_unsupported_chain: '`chain` must be `ethereum` or `solana`',
   hook_timeout: 'a hook took too long',
   hook_timeout_after_retry: 'a hook could not be reached',
   hook_payload_over_size_limit: 'the response of a hook is too large',

@@ -2,7 +2,6 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import {
   type AccessTokenClaims,
   AuthUnavailableError,
-  createVerifier,
   TokenError,
   type Verifier,
 } from '@portcullis/auth/verify'
@@ -11,8 +10,8 @@ import { type Context, schema, type User } from './schema.ts'
 
 /** Options of {@link openApi}. */
 export interface ApiSettings {
-  /** The signing keys of the auth server. Without them every caller is anonymous. */
-  readonly signingKeys?: SigningKeys
+  /** Verifies access tokens. Without it every caller is anonymous. The caller closes it. */
+  readonly verifier?: Verifier
   /** The URL of the rate limit service. Without it requests are not limited. */
   readonly ratelimitUrl?: string
   /** Whether a request counts towards the limits. Default: every request does. */
@@ -21,11 +20,11 @@ export interface ApiSettings {
 
 /** A GraphQL API that identifies its callers and limits their requests. */
 export function openApi({
-  signingKeys,
+  verifier,
   ratelimitUrl,
   countsRequest = () => true,
 }: ApiSettings): RequestListener {
-  const identify: Identify = signingKeys ? createIdentify(signingKeys) : async () => ({})
+  const identify: Identify = verifier ? createIdentify(verifier) : async () => ({})
   const countRequest = ratelimitUrl === undefined ? undefined : createCountRequest(ratelimitUrl)
   const users = new WeakMap<IncomingMessage, User>()
   const handler = createHandler<Context>({
@@ -82,15 +81,11 @@ interface Caller {
   readonly fault?: string
 }
 
-/** @throws {AuthUnavailableError} if the keys of the auth server cannot be fetched. */
+/** @throws {AuthUnavailableError} if the auth server cannot be reached. */
 type Identify = (authorization: string | undefined) => Promise<Caller>
 
-/** A secret shared with the auth server, or the server's URL, where it publishes its public keys. */
-type SigningKeys = { readonly secret: string } | { readonly authUrl: string }
-
 /** Identifies callers by their access tokens, which are verified locally. */
-function createIdentify(keys: SigningKeys): Identify {
-  const verifier: Verifier = createVerifier(keys)
+function createIdentify(verifier: Verifier): Identify {
   return async (authorization) => {
     if (authorization === undefined) return {}
     try {

@@ -92,6 +92,16 @@ export function createAdminKeys(jwtSecret: string): () => Promise<string> {
   }
 }
 
+/** Creates keys that may only read revocations. Each is used to open one connection. */
+export function createRevocationKeys(jwtSecret: string): () => Promise<string> {
+  return () =>
+    mintToken(jwtSecret, {
+      role: 'token_verifier',
+      audience: 'authenticated',
+      expiresInSeconds: lifetimeSeconds,
+    })
+}
+
 const name = 'x-portcullis-audit'
 
 /**

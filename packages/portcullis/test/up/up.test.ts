@@ -191,6 +191,19 @@ describe('portcullis up', { timeout }, () => {
     )
   })
 
+  test('the API refuses the token of a user who has signed out', async () => {
+    const signedOut = await signIn()
+    assert.equal((await send('{ hello }', signedOut)).status, 200)
+    await fetch(`${urls('auth')}/logout`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${signedOut}` },
+    })
+    let answer = await send('{ hello }', signedOut)
+    while (answer.status === 200) answer = await send('{ hello }', signedOut)
+    assert.equal(answer.status, 401)
+    assert.match(await answer.text(), /The session of the token has ended: sign in again/)
+  })
+
   test('tokens that are forged, expired or for another audience are refused', async () => {
     const { jwtSecret = '' } =
       parseSecrets(readFileSync(join(folder, 'secrets.json'), 'utf8')) ?? {}

@@ -29,6 +29,9 @@ export class RequestWords {
   byteLength = 0
   /** Never 0. */
   hash = 0
+  /** The buffer of the latest request, which is usually also that of the next one, and a view of it. */
+  #buffer: Buffer | undefined = undefined
+  #view: DataView = new DataView(new ArrayBuffer(0))
 
   /** @param mostBytes - the maximum size of a request */
   constructor(mostBytes: number) {
@@ -37,18 +40,17 @@ export class RequestWords {
   }
 
   set(buffer: Buffer, start: number, end: number): void {
+    if (buffer !== this.#buffer) this.#use(buffer)
     const { words } = this
+    const view = this.#view
     const by = multiplier
     let hash = seed ^ (end - start)
     let length = 0
     let at = start
-    // Bytes are read one by one, because requests are not aligned; a native copy costs more than it saves.
+    // Requests are not aligned, so a view reads the words: 400 instead of 760 ns for a request with 10 descriptors,
+    // compared with reading the bytes one by one. A native copy costs more than it saves.
     for (; at + 3 < end; at += 4) {
-      const word =
-        (buffer[at] ?? 0) |
-        ((buffer[at + 1] ?? 0) << 8) |
-        ((buffer[at + 2] ?? 0) << 16) |
-        ((buffer[at + 3] ?? 0) << 24)
+      const word = view.getInt32(at, true)
       words[length++] = word
       hash = Math.imul(hash ^ word, by)
       hash ^= hash >>> 15
@@ -62,5 +64,10 @@ export class RequestWords {
     this.length = length
     this.byteLength = end - start
     this.hash = mixBits(hash) || 1
+  }
+
+  #use(buffer: Buffer): void {
+    this.#buffer = buffer
+    this.#view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
   }
 }

@@ -49,6 +49,8 @@ const uses: {
   watchPool: ({ watchPool }) => watchPool(() => ({ used: 1, idle: 1, waiting: 0, limit: 10 })),
   countPoolWait: ({ countPoolWait }) => countPoolWait?.(1),
   watchHashQueue: ({ watchHashQueue }) => watchHashQueue({ waiting: 0, running: 1 }),
+  watchRevocations: ({ watchRevocations }) =>
+    watchRevocations(() => ({ readers: 1, isListening: true })),
   watchOutbox: ({ watchOutbox }) =>
     watchOutbox(async () => ({ waiting: 1, givenUp: 1, oldestSeconds: 1, overdueSeconds: 1 })),
   countGivenUp: ({ countGivenUp }) => countGivenUp('email', 'recovery'),

@@ -8,7 +8,7 @@
 -- key bytea, attempts integer, tried_at timestamp with time zone
 
 -- table flow_states
--- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb, session_not_after timestamp with time zone
+-- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb
 
 -- table identities
 -- id uuid, user_id uuid, provider text, provider_id text, identity_data jsonb, email text, last_sign_in_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone
@@ -44,7 +44,7 @@
 -- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone
 
 -- table oauth_clients
--- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text
+-- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone
 
 -- table oauth_consents
 -- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone
@@ -55,8 +55,8 @@
 -- table outbox
 -- id bigint, channel text, kind text, recipient text, payload jsonb, attempts smallint, next_attempt_at timestamp with time zone, expires_at timestamp with time zone, failed_at timestamp with time zone, last_error text, created_at timestamp with time zone, priority smallint
 
--- table saml_assertions
--- sso_provider_id uuid, id_hash bytea, expires_at timestamp with time zone
+-- table revocations
+-- id bigint, kind text, subject uuid, until timestamp with time zone, revoked_at timestamp with time zone
 
 -- table secret_keys
 -- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone
@@ -73,17 +73,14 @@
 -- table sign_in_failures
 -- id uuid, period timestamp with time zone, aud text, name text, reason text, ip_address text, user_id uuid, count bigint, first_at timestamp with time zone, last_at timestamp with time zone, user_agent text, request_id text
 
--- table sso_domains
--- domain text, sso_provider_id uuid, created_at timestamp with time zone
-
--- table sso_providers
--- id uuid, resource_id text, disabled boolean, entity_id text, metadata_xml text, metadata_url text, metadata_read_at timestamp with time zone, attribute_mapping jsonb, name_id_format text, created_at timestamp with time zone, updated_at timestamp with time zone
-
 -- table user_counts
 -- aud text, slot smallint, count bigint
 
 -- table users
 -- id uuid, aud text, role text, email text, encrypted_password text, email_confirmed_at timestamp with time zone, invited_at timestamp with time zone, confirmation_sent_at timestamp with time zone, recovery_sent_at timestamp with time zone, email_change text, email_change_sent_at timestamp with time zone, email_change_confirm_status smallint, phone text, phone_confirmed_at timestamp with time zone, phone_change text, phone_change_sent_at timestamp with time zone, reauthentication_sent_at timestamp with time zone, last_sign_in_at timestamp with time zone, raw_app_meta_data jsonb, raw_user_meta_data jsonb, is_sso_user boolean, is_anonymous boolean, banned_until timestamp with time zone, deleted_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, admin_data jsonb
+
+-- table web3_messages
+-- key bytea, expires_at timestamp with time zone
 
 -- table webauthn_challenges
 -- id uuid, ceremony text, user_id uuid, challenge text, expires_at timestamp with time zone, created_at timestamp with time zone
@@ -167,6 +164,41 @@ begin
   return new;
 end
 $function$
+;
+
+-- function revoke_session()
+CREATE OR REPLACE FUNCTION {ns}.revoke_session()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform {ns}.revoke_tokens('session', old.id, null);
+  return null;
+end $function$
+;
+
+-- function revoke_tokens(kind text, subject uuid, until timestamp with tim
+CREATE OR REPLACE FUNCTION {ns}.revoke_tokens(kind text, subject uuid, until timestamp with time zone)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('revocations of {ns}', 0));
+  insert into {ns}.revocations (kind, subject, until, revoked_at)
+  values (kind, subject, until, clock_timestamp());
+  notify portcullis_revocations;
+end $function$
+;
+
+-- function revoke_user()
+CREATE OR REPLACE FUNCTION {ns}.revoke_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform {ns}.revoke_tokens('user', old.id, clock_timestamp());
+  return null;
+end $function$
 ;
 
 -- function role()
@@ -270,7 +302,7 @@ ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_code_h
 ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_pkey PRIMARY KEY (id);
 
 -- constraint oauth_authorizations.oauth_authorizations_status_check
-ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text, 'exchanged'::text])));
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_status_check CHECK ((status = ANY (ARRAY['pushed'::text, 'pending'::text, 'approved'::text, 'denied'::text, 'exchanged'::text])));
 
 -- constraint oauth_clients.oauth_clients_check
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secret_hash IS NULL) = (client_type = 'public'::text)));
@@ -280,6 +312,9 @@ ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_client_type_check CH
 
 -- constraint oauth_clients.oauth_clients_pkey
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id);
+
+-- constraint oauth_clients.oauth_clients_registration_type_check
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_registration_type_check CHECK ((registration_type = ANY (ARRAY['manual'::text, 'dynamic'::text])));
 
 -- constraint oauth_consents.oauth_consents_pkey
 ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_pkey PRIMARY KEY (user_id, client_id, resource);
@@ -296,8 +331,14 @@ ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_pkey PRIMARY KEY (id);
 -- constraint outbox.outbox_priority_check
 ALTER TABLE {ns}.outbox ADD CONSTRAINT outbox_priority_check CHECK ((priority = ANY (ARRAY[0, 1])));
 
--- constraint saml_assertions.saml_assertions_pkey
-ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_pkey PRIMARY KEY (sso_provider_id, id_hash);
+-- constraint revocations.revocations_check
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_check CHECK (((subject IS NULL) = (kind = 'everyone'::text)));
+
+-- constraint revocations.revocations_kind_check
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_kind_check CHECK ((kind = ANY (ARRAY['session'::text, 'user'::text, 'everyone'::text])));
+
+-- constraint revocations.revocations_pkey
+ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_pkey PRIMARY KEY (id);
 
 -- constraint secret_keys.secret_keys_pkey
 ALTER TABLE {ns}.secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (name, version);
@@ -323,17 +364,14 @@ ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_period_aud_nam
 -- constraint sign_in_failures.sign_in_failures_pkey
 ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
 
--- constraint sso_domains.sso_domains_pkey
-ALTER TABLE {ns}.sso_domains ADD CONSTRAINT sso_domains_pkey PRIMARY KEY (domain);
-
--- constraint sso_providers.sso_providers_pkey
-ALTER TABLE {ns}.sso_providers ADD CONSTRAINT sso_providers_pkey PRIMARY KEY (id);
-
 -- constraint user_counts.user_counts_pkey
 ALTER TABLE {ns}.user_counts ADD CONSTRAINT user_counts_pkey PRIMARY KEY (aud, slot);
 
 -- constraint users.users_pkey
 ALTER TABLE {ns}.users ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+-- constraint web3_messages.web3_messages_pkey
+ALTER TABLE {ns}.web3_messages ADD CONSTRAINT web3_messages_pkey PRIMARY KEY (key);
 
 -- constraint webauthn_challenges.webauthn_challenges_ceremony_check
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_ceremony_check CHECK ((ceremony = ANY (ARRAY['registration'::text, 'authentication'::text])));
@@ -383,9 +421,6 @@ ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_user_id_fkey FOREI
 -- constraint one_time_tokens.one_time_tokens_user_id_fkey
 ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
 
--- constraint saml_assertions.saml_assertions_sso_provider_id_fkey
-ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
-
 -- constraint sessions.sessions_factor_id_fkey
 ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES {ns}.mfa_factors(id) ON DELETE SET NULL;
 
@@ -394,9 +429,6 @@ ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user
 
 -- constraint sign_in_failures.sign_in_failures_user_id_fkey
 ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
-
--- constraint sso_domains.sso_domains_sso_provider_id_fkey
-ALTER TABLE {ns}.sso_domains ADD CONSTRAINT sso_domains_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
 
 -- constraint webauthn_challenges.webauthn_challenges_user_id_fkey
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
@@ -494,8 +526,8 @@ CREATE INDEX outbox_failed_at ON {ns}.outbox USING btree (failed_at) WHERE (fail
 -- index outbox.outbox_recipient
 CREATE INDEX outbox_recipient ON {ns}.outbox USING btree (recipient) WHERE (failed_at IS NULL);
 
--- index saml_assertions.saml_assertions_expires_at
-CREATE INDEX saml_assertions_expires_at ON {ns}.saml_assertions USING btree (expires_at);
+-- index revocations.revocations_revoked_at
+CREATE INDEX revocations_revoked_at ON {ns}.revocations USING btree (revoked_at);
 
 -- index sessions.sessions_factor_id
 CREATE INDEX sessions_factor_id ON {ns}.sessions USING btree (factor_id) WHERE (factor_id IS NOT NULL);
@@ -518,18 +550,6 @@ CREATE INDEX sign_in_failures_last_at ON {ns}.sign_in_failures USING btree (last
 -- index sign_in_failures.sign_in_failures_user
 CREATE INDEX sign_in_failures_user ON {ns}.sign_in_failures USING btree (user_id, last_at, id);
 
--- index sso_domains.sso_domains_provider
-CREATE INDEX sso_domains_provider ON {ns}.sso_domains USING btree (sso_provider_id);
-
--- index sso_providers.sso_providers_created_at
-CREATE INDEX sso_providers_created_at ON {ns}.sso_providers USING btree (created_at, id);
-
--- index sso_providers.sso_providers_entity_id
-CREATE UNIQUE INDEX sso_providers_entity_id ON {ns}.sso_providers USING btree (entity_id);
-
--- index sso_providers.sso_providers_resource_id
-CREATE UNIQUE INDEX sso_providers_resource_id ON {ns}.sso_providers USING btree (lower(resource_id));
-
 -- index users.users_email
 CREATE UNIQUE INDEX users_email ON {ns}.users USING btree (email) WHERE (NOT is_sso_user);
 
@@ -544,6 +564,9 @@ CREATE INDEX users_phone_parts ON {ns}.users USING gin ({ns}.phone_parts(phone))
 
 -- index users.users_search
 CREATE INDEX users_search ON {ns}.users USING gin (email {trgm}.gin_trgm_ops, ((raw_user_meta_data ->> 'full_name'::text)) {trgm}.gin_trgm_ops);
+
+-- index web3_messages.web3_messages_expires_at
+CREATE INDEX web3_messages_expires_at ON {ns}.web3_messages USING btree (expires_at);
 
 -- index webauthn_challenges.webauthn_challenges_expires_at
 CREATE INDEX webauthn_challenges_expires_at ON {ns}.webauthn_challenges USING btree (expires_at);
@@ -563,6 +586,12 @@ CREATE TRIGGER tell_audit_entry BEFORE INSERT ON {ns}.audit_log_entries FOR EACH
 -- trigger server_keys.refuse_plain_keys
 CREATE TRIGGER refuse_plain_keys BEFORE INSERT ON {ns}.server_keys FOR EACH ROW EXECUTE FUNCTION {ns}.refuse_plain_keys();
 
+-- trigger sessions.revoke_deleted
+CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.revoked_at IS NULL)) EXECUTE FUNCTION {ns}.revoke_session();
+
+-- trigger sessions.revoke_ended
+CREATE CONSTRAINT TRIGGER revoke_ended AFTER UPDATE ON {ns}.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL) AND (current_setting('portcullis.revocations'::text, true) IS DISTINCT FROM 'together'::text))) EXECUTE FUNCTION {ns}.revoke_session();
+
 -- trigger users.count_deleted
 CREATE TRIGGER count_deleted AFTER DELETE ON {ns}.users REFERENCING OLD TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION {ns}.count_users();
 
@@ -574,3 +603,9 @@ CREATE TRIGGER count_moved AFTER UPDATE OF aud ON {ns}.users FOR EACH ROW WHEN (
 
 -- trigger users.count_truncated
 CREATE TRIGGER count_truncated AFTER TRUNCATE ON {ns}.users FOR EACH STATEMENT EXECUTE FUNCTION {ns}.count_users();
+
+-- trigger users.revoke_banned
+CREATE CONSTRAINT TRIGGER revoke_banned AFTER UPDATE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((new.banned_until > now()) AND (new.banned_until IS DISTINCT FROM old.banned_until)) OR ((new.deleted_at IS NOT NULL) AND (old.deleted_at IS NULL)))) EXECUTE FUNCTION {ns}.revoke_user();
+
+-- trigger users.revoke_deleted
+CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {ns}.revoke_user();

@@ -18,6 +18,9 @@ import {
   removeOAuthClient,
 } from './statements.ts'
 
+/** 30 days. */
+const longestOverlapSeconds = 2_592_000
+
 /** The client as it is returned to administrators. */
 export function toClientRecord(client: OAuthClientRow, secret?: string) {
   const { id, client_type, client_name, client_uri, logo_uri } = client
@@ -33,7 +36,10 @@ export function toClientRecord(client: OAuthClientRow, secret?: string) {
     ...(client_uri !== '' && { client_uri }),
     ...(logo_uri !== '' && { logo_uri }),
     ...(client.scope !== '' && { scope: client.scope }),
-    registration_type: 'manual',
+    registration_type: client.registration_type,
+    ...(client.previous_secret_expires_at !== null && {
+      previous_secret_expires_at: client.previous_secret_expires_at,
+    }),
     created_at: client.created_at,
     updated_at: client.updated_at,
   }
@@ -41,8 +47,8 @@ export function toClientRecord(client: OAuthClientRow, secret?: string) {
 
 export type ClientRecord = ReturnType<typeof toClientRecord>
 
-/** The administrator who makes a change. */
-interface Administrator {
+/** The administrator who makes a change, or the client that manages its own registration. */
+export interface Administrator {
   readonly adminRole: string
   readonly ip: string
 }
@@ -51,11 +57,17 @@ export interface NewClientFields extends ClientFields {
   readonly client_type?: string
 }
 
+/** A client that registers itself, and can manage its registration with a token. */
+export interface SelfRegistration {
+  readonly token: string
+}
+
 /** The secret is returned once and cannot be read again. @throws {ApiError} */
 export async function createClient(
   services: Services,
   fields: NewClientFields,
   admin: Administrator,
+  registration?: SelfRegistration,
 ): Promise<ClientRecord> {
   const { redirect_uris = [], grant_types = [] } = fields
   const grants = grant_types.length > 0 ? grant_types : ['authorization_code', 'refresh_token']
@@ -78,6 +90,8 @@ export async function createClient(
     client_uri: fields.client_uri ?? '',
     logo_uri: fields.logo_uri ?? '',
     scope: fields.scope ?? '',
+    registration_type: registration === undefined ? 'manual' : 'dynamic',
+    registration_token_hash: registration === undefined ? null : toSecretHash(registration.token),
     ...toAction(services, 'oauth_client_created', id, admin),
   })
   return toClientRecord(requireClient(client), secret)
@@ -136,17 +150,28 @@ export async function updateClient(
   return toClientRecord(requireClient(client))
 }
 
-/** Replaces the secret; the previous one is no longer valid. @throws {ApiError} */
+/**
+ * Replaces the secret.
+ * @param overlapSeconds how long the previous one is still accepted.
+ * @throws {ApiError}
+ */
 export async function renewSecret(
   services: Services,
   id: string,
   admin: Administrator,
+  overlapSeconds = 0,
 ): Promise<ClientRecord> {
+  if (!(overlapSeconds >= 0 && overlapSeconds <= longestOverlapSeconds)) {
+    throw invalid(`overlap_seconds must be from 0 to ${longestOverlapSeconds}`)
+  }
   const { client_type } = await getClient(services, id)
   if (client_type === 'public') throw invalid('Cannot regenerate secret for public client')
   const secret = createSecret()
   const [client] = await services.db.run(changeOAuthClient, {
     secret_hash: toSecretHash(secret),
+    ...(overlapSeconds > 0 && {
+      previous_secret_expires_at: new Date(services.now() + overlapSeconds * 1_000),
+    }),
     ...toAction(services, 'oauth_client_updated', id, admin),
   })
   return toClientRecord(requireClient(client), secret)
@@ -179,7 +204,8 @@ function requireClient<T>(client: T | undefined): T {
   throw new ApiError('oauth_client_not_found', 'OAuth client not found')
 }
 
-function createSecret(): string {
+/** For client secrets and registration tokens. */
+export function createSecret(): string {
   return randomBytes(32).toString('base64url')
 }
 

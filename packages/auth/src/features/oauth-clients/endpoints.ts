@@ -18,7 +18,8 @@ import { requireOAuthServer } from './enabled.ts'
 const path = '/admin/oauth/clients'
 const clientPath = `${path}/:client_id`
 
-const fields = {
+/** The fields of a client that administrators and clients can set. */
+export const clientFields = {
   redirect_uris: Type.Optional(
     Type.Array(Type.String(), { description: 'From 1 to 10 URLs; http only for localhost' }),
   ),
@@ -66,7 +67,7 @@ export const adminCreateOAuthClient = defineEndpoint({
   summary: 'Registers an OAuth client',
   allowed: 'admin',
   body: Type.Object({
-    ...fields,
+    ...clientFields,
     client_type: Type.Optional(
       Type.String({ description: 'confidential (the default) or public, which has no secret' }),
     ),
@@ -96,7 +97,7 @@ export const adminUpdateOAuthClient = defineEndpoint({
   path: clientPath,
   summary: 'Changes an OAuth client. Fields that are not given stay as they are',
   allowed: 'admin',
-  body: Type.Object(fields),
+  body: Type.Object(clientFields),
   success: { status: 200, description: 'The client, without its secret' },
   async handle({ body, params, adminRole, client }, services) {
     requireOAuthServer(services)
@@ -123,11 +124,15 @@ export const adminRenewOAuthClientSecret = defineEndpoint({
   path: `${clientPath}/regenerate_secret`,
   summary: 'Replaces the secret of a confidential OAuth client',
   allowed: 'admin',
+  query: {
+    overlap_seconds: 'How long the previous secret is still accepted, at most 30 days. Default: 0',
+  },
   success: { status: 200, description: 'The client with its new client_secret' },
-  async handle({ params, adminRole, client }, services) {
+  async handle({ query, params, adminRole, client }, services) {
     requireOAuthServer(services)
     const admin = { adminRole, ip: client.ip }
-    return json(await renewSecret(services, parseClientId(params), admin))
+    const overlapSeconds = Number(query['overlap_seconds'] ?? 0)
+    return json(await renewSecret(services, parseClientId(params), admin, overlapSeconds))
   },
 })
 

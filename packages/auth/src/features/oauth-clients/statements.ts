@@ -4,6 +4,9 @@ import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
 import type { Time } from '../users/statements/user-row.ts'
 import type { AuthMethod, ClientType } from './client-fields.ts'
 
+/** Whether an administrator registered the client, or the client itself. */
+export type RegistrationType = 'manual' | 'dynamic'
+
 export interface OAuthClientRow extends Row {
   readonly id: string
   readonly client_type: ClientType
@@ -15,19 +18,24 @@ export interface OAuthClientRow extends Row {
   readonly logo_uri: string
   /** Separated by spaces; empty: all. */
   readonly scope: string
+  readonly registration_type: RegistrationType
+  /** Until when the previous secret is accepted; null: there is none. */
+  readonly previous_secret_expires_at: Time | null
   readonly created_at: Time
   readonly updated_at: Time
 }
 
 /** The columns of an `OAuthClientRow`. */
 export const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
-  c.client_name, c.client_uri, c.logo_uri, c.scope, c.created_at, c.updated_at`
+  c.client_name, c.client_uri, c.logo_uri, c.scope, c.registration_type,
+  c.previous_secret_expires_at, c.created_at, c.updated_at`
 
 /** The parameters of all statements that change clients. Each statement uses some of them. */
 const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, client_type text, secret_hash text,
        token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text,
-       client_uri text, logo_uri text, scope text, now timestamptz, ip text, audit jsonb)
+       client_uri text, logo_uri text, scope text, registration_type text, registration_token_hash text,
+       previous_secret_expires_at timestamptz, now timestamptz, ip text, audit jsonb)
    )`
 
 /** @param changed the name of the common table expression whose rows are logged. */
@@ -61,6 +69,9 @@ interface ClientValues
 
 interface NewOAuthClient extends ClientAction, ClientValues {
   readonly client_type: ClientType
+  readonly registration_type: RegistrationType
+  /** In hexadecimal; null for a client that an administrator manages. */
+  readonly registration_token_hash: string | null
 }
 
 export const addOAuthClient = statement(
@@ -68,10 +79,11 @@ export const addOAuthClient = statement(
   object<NewOAuthClient>(),
   `with ${parameters}, c as (
      insert into {ns}.oauth_clients (id, client_type, secret_hash, token_endpoint_auth_method,
-       redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, created_at, updated_at)
+       redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, registration_type,
+       registration_token_hash, created_at, updated_at)
      select p.id, p.client_type, decode(p.secret_hash, 'hex'), p.token_endpoint_auth_method,
-       p.redirect_uris, p.grant_types, p.client_name, p.client_uri, p.logo_uri, p.scope, p.now,
-       p.now
+       p.redirect_uris, p.grant_types, p.client_name, p.client_uri, p.logo_uri, p.scope,
+       p.registration_type, decode(p.registration_token_hash, 'hex'), p.now, p.now
      from p
      returning *
    ), ${logged('c')}
@@ -84,12 +96,21 @@ export const findOAuthClient = statement(
   `select ${clientColumns} from {ns}.oauth_clients c where c.id = $1`,
 ).returning<OAuthClientRow>()
 
-/** The hash is null for a public client. */
-export const findSecretHash = statement(
-  'find_oauth_client_secret_hash',
-  ['id'],
-  'select secret_hash from {ns}.oauth_clients where id = $1',
-).returning<{ readonly secret_hash: Buffer | null }>()
+export interface SecretsRow extends Row {
+  /** Null for a public client. */
+  readonly secret_hash: Buffer | null
+  /** Null if there is none, or if it is no longer accepted. */
+  readonly previous_secret_hash: Buffer | null
+  readonly registration_token_hash: Buffer | null
+}
+
+export const findClientSecrets = statement(
+  'find_oauth_client_secrets',
+  ['id', 'now'],
+  `select secret_hash, registration_token_hash,
+     case when previous_secret_expires_at > $2 then previous_secret_hash end as previous_secret_hash
+   from {ns}.oauth_clients where id = $1`,
+).returning<SecretsRow>()
 
 /** A page of clients, newest first. An empty page has one row, with the total and no client. */
 export const listOAuthClients = statement(
@@ -104,7 +125,10 @@ export const listOAuthClients = statement(
    order by c.created_at desc, c.id desc`,
 ).returning<{ readonly total: number } & (OAuthClientRow | { readonly id: null })>()
 
-interface OAuthClientChange extends ClientAction, Partial<ClientValues> {}
+interface OAuthClientChange extends ClientAction, Partial<ClientValues> {
+  /** With a new secret: until when the previous one is accepted. */
+  readonly previous_secret_expires_at?: Date
+}
 
 /** Fields that are absent stay as they are. Returns no row if the client does not exist. */
 export const changeOAuthClient = statement(
@@ -113,6 +137,10 @@ export const changeOAuthClient = statement(
   `with ${parameters}, c as (
      update {ns}.oauth_clients c
      set secret_hash = coalesce(decode(p.secret_hash, 'hex'), c.secret_hash),
+       previous_secret_hash = case when p.secret_hash is null then c.previous_secret_hash
+         when p.previous_secret_expires_at is not null then c.secret_hash end,
+       previous_secret_expires_at = case when p.secret_hash is null
+         then c.previous_secret_expires_at else p.previous_secret_expires_at end,
        token_endpoint_auth_method =
          coalesce(p.token_endpoint_auth_method, c.token_endpoint_auth_method),
        redirect_uris = coalesce(p.redirect_uris, c.redirect_uris),

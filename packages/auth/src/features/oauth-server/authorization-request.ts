@@ -10,7 +10,11 @@ import { oauthError } from './oauth-error.ts'
 import { isRegistered } from './redirect-uris.ts'
 import { checkResource } from './resources.ts'
 import { parseScope, toScopes } from './scopes.ts'
-import { addAuthorization, type NewAuthorization } from './statements/authorizations.ts'
+import {
+  addAuthorization,
+  type NewAuthorization,
+  startPushedAuthorization,
+} from './statements/authorizations.ts'
 
 export type RequestParameters = Readonly<Record<string, string | undefined>>
 
@@ -37,30 +41,100 @@ export class RefusedRequest extends Error {
 export async function requestAuthorization(
   services: Services,
   parameters: RequestParameters,
-): Promise<NewAuthorization> {
-  const { client_id: clientId = '', redirect_uri: redirectUri = '', state = '' } = parameters
+): Promise<StartedAuthorization> {
+  const { client_id: clientId = '', request_uri: requestUri = '' } = parameters
   if (clientId === '') throw invalid('client_id is required')
-  if (redirectUri === '') throw invalid('redirect_uri is required')
   const client = await findClient(services, clientId)
-  if (!isRegistered(client.redirect_uris, redirectUri)) throw invalid('invalid redirect_uri')
-  const target = { redirect_uri: redirectUri, state }
+  if (requestUri.startsWith(requestUriPrefix)) {
+    return await startPushed(services, client, requestUri.slice(requestUriPrefix.length))
+  }
+  const target = readTarget(client, parameters)
   try {
-    const now = services.now()
-    const authorization: NewAuthorization = {
-      id: randomBytes(24).toString('base64url'),
-      client_id: client.id,
-      ...target,
-      ...readParameters(services, client, parameters),
-      created_at: new Date(now),
-      expires_at: new Date(now + services.config.oauthServer.authorizationTtlMs),
-    }
-    await services.db.run(addAuthorization, authorization)
-    return authorization
+    const lifetimeMs = services.config.oauthServer.authorizationTtlMs
+    return await store(services, client, parameters, { status: 'pending', lifetimeMs })
   } catch (error) {
     if (!(error instanceof ApiError) || error.oauthError === undefined) throw error
     const location = toErrorLocation(services, target, error.oauthError, error.message)
     throw new RefusedRequest(location)
   }
+}
+
+/** What the browser starts with. */
+interface StartedAuthorization {
+  readonly id: string
+  readonly prompt: string
+}
+
+/** The prefix of RFC 9126, section 2.2; the ID of the request follows. */
+const requestUriPrefix = 'urn:ietf:params:oauth:request_uri:'
+/** How long a browser has to start a pushed request. */
+const pushedLifetimeMs = 60_000
+
+/**
+ * Checks and stores the request of a client that has authenticated, before the browser starts it
+ * (RFC 9126). @throws {ApiError}
+ */
+export async function pushAuthorization(
+  services: Services,
+  client: OAuthClientRow,
+  parameters: RequestParameters,
+) {
+  const { request_uri: requestUri = '' } = parameters
+  if (requestUri !== '') throw oauthError('invalid_request', 'request_uri cannot be pushed')
+  const { id } = await store(services, client, parameters, {
+    status: 'pushed',
+    lifetimeMs: pushedLifetimeMs,
+  })
+  return { request_uri: `${requestUriPrefix}${id}`, expires_in: pushedLifetimeMs / 1_000 }
+}
+
+/** @throws {ApiError} if it is unknown, was started before, or belongs to another client. */
+async function startPushed(
+  services: Services,
+  client: OAuthClientRow,
+  id: string,
+): Promise<StartedAuthorization> {
+  const now = services.now()
+  const [started] = await services.db.run(startPushedAuthorization, {
+    id,
+    clientId: client.id,
+    now: new Date(now),
+    expiresAt: new Date(now + services.config.oauthServer.authorizationTtlMs),
+  })
+  if (started === undefined) throw invalid('request_uri is unknown or has expired')
+  return started
+}
+
+/** @throws {ApiError} */
+function readTarget(client: OAuthClientRow, parameters: RequestParameters): ResponseTarget {
+  const { redirect_uri: redirectUri = '', state = '' } = parameters
+  if (redirectUri === '') throw invalid('redirect_uri is required')
+  if (!isRegistered(client.redirect_uris, redirectUri)) throw invalid('invalid redirect_uri')
+  return { redirect_uri: redirectUri, state }
+}
+
+/** @throws {ApiError} */
+async function store(
+  services: Services,
+  client: OAuthClientRow,
+  parameters: RequestParameters,
+  {
+    status,
+    lifetimeMs,
+  }: { readonly status: NewAuthorization['status']; readonly lifetimeMs: number },
+): Promise<StartedAuthorization> {
+  const now = services.now()
+  const authorization: NewAuthorization = {
+    id: randomBytes(24).toString('base64url'),
+    client_id: client.id,
+    status,
+    ...readTarget(client, parameters),
+    ...readParameters(services, client, parameters),
+    created_at: new Date(now),
+    expires_at: new Date(now + lifetimeMs),
+  }
+  await services.db.run(addAuthorization, authorization)
+  return authorization
 }
 
 const prompts = ['none', 'login', 'consent', 'select_account']

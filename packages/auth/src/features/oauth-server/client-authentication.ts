@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { AuthMethod } from '../oauth-clients/client-fields.ts'
-import { findSecretHash, type OAuthClientRow } from '../oauth-clients/statements.ts'
+import { findClientSecrets, type OAuthClientRow } from '../oauth-clients/statements.ts'
 import { findClient } from './find-client.ts'
 import { invalidClient, oauthError } from './oauth-error.ts'
 
@@ -36,11 +36,15 @@ export async function authenticateClient(
     )
   }
   if (method === 'none') return client
-  const [row] = await services.db.run(findSecretHash, { id: client.id })
-  const presented = createHash('sha256').update(secret).digest()
-  const hash = row?.secret_hash
-  if (hash && timingSafeEqual(hash, presented)) return client
+  const now = new Date(services.now())
+  const [row] = await services.db.run(findClientSecrets, { id: client.id, now })
+  const hashes = [row?.secret_hash, row?.previous_secret_hash]
+  if (hashes.some((hash) => hash && isHashOf(hash, secret))) return client
   throw invalidClient('Unknown client, or wrong client credentials')
+}
+
+export function isHashOf(hash: Buffer, secret: string): boolean {
+  return timingSafeEqual(hash, createHash('sha256').update(secret).digest())
 }
 
 /** @throws {ApiError} */

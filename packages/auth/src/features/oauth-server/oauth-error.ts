@@ -1,12 +1,14 @@
 import { ApiError, type ErrorDetails } from '../../errors.ts'
 
-/** The errors of RFC 6749, RFC 8707 and OpenID Connect that this server returns. */
+/** The errors of RFC 6749, RFC 7591, RFC 8707 and OpenID Connect that this server returns. */
 export type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
   | 'invalid_grant'
   | 'invalid_scope'
   | 'invalid_target'
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
   | 'unsupported_response_type'

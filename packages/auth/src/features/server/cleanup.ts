@@ -10,6 +10,8 @@ export interface CleanupAges {
   readonly linkSeconds: number
   /** The longest cooldown between two messages to the same address. */
   readonly cooldownMs: number
+  /** How long revocations are reported. Undefined: they are kept forever. */
+  readonly revocationsMs?: number | undefined
   /** Undefined: audit entries are kept forever. */
   readonly auditMs?: number | undefined
 }
@@ -95,7 +97,12 @@ export async function cleanUp(
 
 type Step = readonly [what: string, statement: Purge, keptMs: number]
 
-function toSteps({ linkSeconds, cooldownMs, auditMs }: CleanupAges): readonly Step[] {
+function toSteps({
+  linkSeconds,
+  cooldownMs,
+  revocationsMs,
+  auditMs,
+}: CleanupAges): readonly Step[] {
   const linkMs = linkSeconds * 1_000
   return [
     // An ended session is kept for a day, because it explains why a refresh fails.
@@ -106,12 +113,16 @@ function toSteps({ linkSeconds, cooldownMs, auditMs }: CleanupAges): readonly St
     ['code attempts', purges.codeAttempts, Math.max(dayMs, linkMs)],
     ['challenges', purges.challenges, dayMs],
     ['passkey challenges', purges.webAuthnChallenges, dayMs],
+    ['wallet messages', purges.web3Messages, dayMs],
     ['unverified factors', purges.factors, dayMs],
     ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
     ['used assertions', purges.samlAssertions, 0],
     // An exchanged code is kept for a day, so that a second use of it is noticed.
     ['OAuth requests', purges.oauthAuthorizations, dayMs],
     ['given-up messages', purges.failedMessages, 7 * dayMs],
+    ...(revocationsMs === undefined
+      ? []
+      : [['revocations', purges.revocations, revocationsMs] as const]),
     ...(auditMs === undefined ? [] : [['audit entries', purges.auditEntries, auditMs] as const]),
   ]
 }

@@ -45,7 +45,7 @@ export const settings = defineEndpoint({
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
   async handle({ isSdk }, { config }) {
-    const { external, site, mail, sms, passkeys, oauthServer, saml } = config
+    const { external, site, mail, sms, passkeys, web3, oauthServer, saml } = config
     const isListed = (id: ProviderId) =>
       isSdk || specifiedProviderIds.includes(id) || external[id].enabled
     const enabled = Object.fromEntries(
@@ -67,6 +67,8 @@ export const settings = defineEndpoint({
       phone_enabled: site.phoneEnabled,
       anonymous_users_enabled: site.anonymousEnabled,
       passkeys_enabled: passkeys.enabled,
+      web3_ethereum_enabled: web3.ethereum.enabled,
+      web3_solana_enabled: web3.solana.enabled,
       oauth_server_enabled: oauthServer.enabled,
       ...(isSdk && {
         saml_enabled: saml.enabled,

@@ -105,11 +105,13 @@ export const purges = {
   codeAttempts: toPurge({ table: 'code_attempts', time: 'tried_at' }),
   challenges: toPurge({ table: 'mfa_challenges', time: 'expires_at' }),
   webAuthnChallenges: toPurge({ table: 'webauthn_challenges', time: 'expires_at' }),
+  web3Messages: toPurge({ table: 'web3_messages', time: 'expires_at' }),
   factors: toPurge({
     table: 'mfa_factors',
     time: 'created_at',
     condition: "status = 'unverified' and coalesce(last_challenged_at, created_at) < $1",
   }),
   failedMessages: toPurge({ table: 'outbox', time: 'failed_at' }),
+  revocations: toPurge({ table: 'revocations', time: 'revoked_at' }),
   auditEntries: toPurge({ table: 'audit_log_entries', time: 'created_at' }),
 } as const satisfies Readonly<Record<string, Purge>>

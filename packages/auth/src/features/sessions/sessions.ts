@@ -93,6 +93,13 @@ export interface Refreshed {
   readonly onSent: () => void
 }
 
+/** A refresh token that was presented without being used. */
+export interface FoundToken {
+  readonly session: RefreshRow
+  /** Whether a refresh with it would succeed. */
+  readonly isCurrent: boolean
+}
+
 export interface Sessions {
   /** @throws {ApiError} */
   open(login: Login): Promise<TokenResponse>
@@ -100,6 +107,8 @@ export interface Sessions {
   tryOpen(login: Login): Promise<TokenResponse | undefined>
   /** @param holder the OAuth client, if one presents the token. @throws {ApiError} */
   refresh(refreshToken: string, client: Client, holder?: GrantHolder): Promise<Refreshed>
+  /** Undefined when this server did not issue the token. */
+  find(refreshToken: string): Promise<FoundToken | undefined>
   /** For a session that another statement has opened. @throws {ApiError} */
   toTokenResponse(row: SessionRow, client: Client): Promise<TokenResponse>
 }
@@ -238,6 +247,17 @@ export function createSessions(parts: SessionParts): Sessions {
       const response = await tryOpen(login)
       if (response !== undefined) return response
       throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
+    },
+
+    async find(text) {
+      const token = refreshTokens.decode(text)
+      if (token === undefined) return undefined
+      const nowMs = now()
+      const limits = toLimitValues(settings, nowMs)
+      const [session] = await db.run(findRefresh, { sessionId: token.sessionId, ...limits })
+      if (session === undefined) return undefined
+      const isNewest = session.refresh_token_counter === token.counter
+      return { session, isCurrent: isNewest && findFlaw(session, settings, nowMs) === undefined }
     },
 
     async refresh(text, client, holder) {

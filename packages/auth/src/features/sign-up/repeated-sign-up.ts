@@ -72,7 +72,9 @@ export async function answerRepeatedSignUp(
     ...never,
     ...times,
     confirmation_sent_at: echo.now,
-    raw_user_meta_data: echo.data,
+    // Supabase Auth marks the response in these three fields.
+    role: isMarked ? '' : draft.role,
+    raw_user_meta_data: isMarked ? data : echo.data,
     factors: [],
     identities: (isMarked ? [] : draft.identities).map((identity) => ({
       ...identity,

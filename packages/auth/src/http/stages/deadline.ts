@@ -1,4 +1,12 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+
+const timers = new WeakMap<ServerResponse, NodeJS.Timeout>()
+
+/** For a response that lasts until the client disconnects. */
+export function liftDeadline(response: ServerResponse): void {
+  clearTimeout(timers.get(response))
+}
 
 /**
  * Responds within AUTH_API_MAX_REQUEST_DURATION even if the request body, a limit or the endpoint
@@ -20,6 +28,7 @@ export function addDeadline(
       if (!request.raw.complete) reply.header('connection', 'close')
       giveUp(request, reply)
     }, timeoutMs)
+    timers.set(reply.raw, timer)
     reply.raw.once('close', () => clearTimeout(timer))
     done()
   })

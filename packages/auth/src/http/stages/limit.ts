@@ -8,12 +8,13 @@ import type { Endpoint } from '../endpoint.ts'
  */
 export async function checkLimit(
   { limiter }: Endpoint,
-  { limitKey, body }: { readonly limitKey: string; readonly body: unknown },
+  request: { readonly limitKey: string; readonly body: unknown; readonly query: unknown },
   limits: RequestLimits,
 ): Promise<void> {
-  const name = typeof limiter === 'function' ? limiter(Object(body)) : limiter
+  const name =
+    typeof limiter === 'function' ? limiter(Object(request.body), Object(request.query)) : limiter
   if (name === undefined) return
-  const waitSeconds = await limits.take(name, limitKey)
+  const waitSeconds = await limits.take(name, request.limitKey)
   if (waitSeconds === undefined) return
   throw new ApiError('over_request_rate_limit', 'Request rate limit reached', {
     retryAfterSeconds: waitSeconds,

@@ -1,10 +1,12 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { Readable } from 'node:stream'
 import type { Log } from '@portcullis/service-kit/log/log'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiConfig } from '../../config/api.ts'
 import { DatabaseLostError } from '../../db/database-errors.ts'
 import type { ApiError } from '../../errors.ts'
 import { type Answer, readHeader } from '../call.ts'
+import { liftDeadline } from './deadline.ts'
 import { wantsVersionedErrors } from './dialect.ts'
 import {
   requestIdHeader,
@@ -87,7 +89,7 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
 }
 
 function write(reply: FastifyReply, answer: Answer): FastifyReply {
-  const { status, headers, onSent } = answer
+  const { status, stream, headers, onSent } = answer
   const { text, type } = toContent(answer)
   reply.headers({ ...safeHeaders, ...headers })
   // Fastify would respond with its own message and quote the header to the client.
@@ -101,6 +103,7 @@ function write(reply: FastifyReply, answer: Answer): FastifyReply {
       if (socket?.destroyed === false) onSent()
     })
   }
+  if (stream !== undefined) return writeStream(reply, stream)
   return text === undefined ? reply.send() : reply.type(type).send(text)
 }
 
@@ -111,6 +114,15 @@ function toContent({ body, html, xml, contentType = 'application/json' }: Answer
   if (html !== undefined) return { text: html, type: 'text/html; charset=utf-8' }
   if (xml !== undefined) return { text: xml, type: 'application/xml; charset=utf-8' }
   return { text: body === undefined ? undefined : JSON.stringify(body), type: contentType }
+}
+
+function writeStream(reply: FastifyReply, stream: NonNullable<Answer['stream']>): FastifyReply {
+  const closed = new AbortController()
+  reply.raw.once('close', () => closed.abort())
+  liftDeadline(reply.raw)
+  // Proxies such as nginx would otherwise buffer the events.
+  reply.header('x-accel-buffering', 'no').type('text/event-stream; charset=utf-8')
+  return reply.send(Readable.from(stream(closed.signal)))
 }
 
 /** @throws {TypeError} if Node.js would reject a header. */

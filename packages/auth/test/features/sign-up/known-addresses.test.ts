@@ -18,13 +18,19 @@ const marked = [
 
 for (const mode of ['auto', 'specification', 'upstream'] as const) {
   test(`AUTH_COMPAT_MODE=${mode} decides whether a repeated sign-up is marked; no header does`, async (t) => {
-    const server = await openFlowServer(t, { AUTH_COMPAT_MODE: mode })
+    const server = await openFlowServer(t, {
+      AUTH_COMPAT_MODE: mode,
+      AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
+    })
     if (!server) return
     for (const [, headers, count] of marked.filter(([name]) => name === mode)) {
       const { email } = await server.newUser()
-      const repeated = await server.post('/signup', { email, password }, headers)
+      const repeated = await server.post('/signup', { email, password, data: { n: 1 } }, headers)
       assert.equal(repeated.status, 200)
-      assert.equal(repeated.body.identities.length, count, JSON.stringify(headers))
+      const { identities, role, user_metadata } = repeated.body
+      assert.equal(identities.length, count, JSON.stringify(headers))
+      assert.equal(role, count === 0 ? '' : 'authenticated')
+      assert.equal('email' in user_metadata, count === 1)
       const fresh = await server.post('/signup', { email: newEmail(), password }, headers)
       assert.equal(fresh.body.identities.length, 1)
     }

@@ -54,6 +54,8 @@ export async function startPeer(
     API_EXTERNAL_URL: `http://127.0.0.1:${port}`,
     GOTRUE_API_HOST: '127.0.0.1',
     PORT: `${port}`,
+    // Tests run on busy machines, so requests get more time.
+    GOTRUE_API_MAX_REQUEST_DURATION: '60s',
     GOTRUE_MAILER_AUTOCONFIRM: 'true',
     GOTRUE_SMS_AUTOCONFIRM: 'true',
     GOTRUE_EXTERNAL_EMAIL_ENABLED: 'true',

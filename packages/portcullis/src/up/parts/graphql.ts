@@ -1,17 +1,24 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createVerifier, type Verifier } from '@portcullis/auth/verify'
 import type { EffectiveSetting } from '@portcullis/service-kit/settings/effective-settings'
-import { type ApiSettings, openApi } from '../../api/api.ts'
+import { openApi } from '../../api/api.ts'
 import { toLocalHost } from '../addresses.ts'
 import { defaultHost } from '../options.ts'
 import type { StartPart, UpContext } from '../part.ts'
 import { listeners } from '../ports.ts'
-import { createCountsRequest } from '../secrets.ts'
+import { createCountsRequest, createRevocationKeys } from '../secrets.ts'
 
 /** Starts the example GraphQL API. */
 export const startGraphql: StartPart = async (context) => {
-  const { host, ports } = context
-  const server = createServer(openApi(toApiSettings(context))).listen(ports.graphql, host)
+  const { host, ports, secrets, has } = context
+  const verifier = has.has('auth') ? openVerifier(context) : undefined
+  const listener = openApi({
+    ...(verifier && { verifier }),
+    countsRequest: createCountsRequest(secrets),
+    ...(has.has('ratelimit') && { ratelimitUrl: toLocalUrl(context, 'ratelimit') }),
+  })
+  const server = createServer(listener).listen(ports.graphql, host)
   await once(server, 'listening')
   return {
     async stop() {
@@ -19,37 +26,42 @@ export const startGraphql: StartPart = async (context) => {
       server.close()
       server.closeAllConnections()
       await closed
+      await verifier?.close()
     },
   }
 }
 
-function toApiSettings({ host, ports, secrets, has }: UpContext): ApiSettings {
-  return {
-    ...(has.has('auth') && { signingKeys: { secret: secrets.jwtSecret } }),
-    countsRequest: createCountsRequest(secrets),
-    ...(has.has('ratelimit') && { ratelimitUrl: `http://${toLocalHost(host)}:${ports.ratelimit}` }),
-  }
+/** Tokens are verified here; the auth server reports the sessions that have ended. */
+function openVerifier(context: UpContext): Verifier {
+  const { jwtSecret } = context.secrets
+  return createVerifier({
+    secret: jwtSecret,
+    revocation: { authUrl: toLocalUrl(context, 'auth'), key: createRevocationKeys(jwtSecret) },
+  })
+}
+
+function toLocalUrl({ host, ports }: UpContext, part: 'auth' | 'ratelimit'): string {
+  return `http://${toLocalHost(host)}:${ports[part]}`
 }
 
 /** Lists the settings of the API for operators. All of them come from the options of `up`. */
 export function listApiSettings(context: UpContext): readonly EffectiveSetting[] {
-  const { host, ports } = context
-  const { signingKeys, ratelimitUrl } = toApiSettings(context)
+  const { host, ports, has } = context
   const verified = 'access tokens of the auth server'
-  const local = `http://${toLocalHost(host)}:${ports.ratelimit}`
+  const local = toLocalUrl(context, 'ratelimit')
   return [
     toSetting('--graphql-port', 'Port of the API', ports.graphql, listeners.graphql.port),
     toSetting('--host', 'Address that all parts listen on', host, defaultHost),
     toSetting(
       'Callers',
       'How the API identifies its callers; without the auth server (--only), all are anonymous',
-      signingKeys === undefined ? 'anonymous' : verified,
+      has.has('auth') ? verified : 'anonymous',
       verified,
     ),
     toSetting(
       'Rate limits',
       'URL of the rate limit service, whose rules of the domain graphql apply; without the service (--only), there are no limits',
-      ratelimitUrl ?? 'no limits',
+      has.has('ratelimit') ? local : 'no limits',
       local,
     ),
   ]

@@ -26,7 +26,16 @@ const parameters = {
   resource: 'The API that the access token is for, which becomes its audience (RFC 8707)',
   prompt: 'none, or login, consent and select_account',
   max_age: 'How long ago the user may have signed in, in seconds',
+  request_uri: 'A request that was sent to /oauth/par; only client_id is needed with it',
 }
+
+/** The parameters as the fields of a form. */
+export const requestFields = Object.fromEntries(
+  Object.entries(parameters).map(([name, description]) => [
+    name,
+    Type.Optional(Type.String({ description })),
+  ]),
+)
 
 const description = 'Redirect to the consent page, or to the client with an error'
 
@@ -51,9 +60,7 @@ export const startAuthorizationByForm = defineEndpoint({
   oauth: 'page',
   limiter: 'authorize',
   takesForms: true,
-  body: Type.Object(
-    Object.fromEntries(Object.keys(parameters).map((name) => [name, Type.Optional(Type.String())])),
-  ),
+  body: Type.Object(requestFields),
   success: { status: 303, description },
   async handle(call, services) {
     return { ...(await start(call, call.body, services)), status: 303 }

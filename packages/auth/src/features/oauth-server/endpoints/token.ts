@@ -2,16 +2,13 @@ import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
 import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
-import { authenticateClient } from '../client-authentication.ts'
 import { findGrant, grants } from '../grants/index.ts'
 import { oauthError } from '../oauth-error.ts'
-
-const text = (description: string) => Type.Optional(Type.String({ description }))
+import { authenticateCall, credentialFields, text, toParameters } from './client-call.ts'
 
 const body = Type.Object({
   grant_type: text(Object.keys(grants).join(', ')),
-  client_id: text('The client, unless it is in the header Authorization'),
-  client_secret: text('With client_secret_post'),
+  ...credentialFields,
   code: text('authorization_code: the code from the redirect'),
   redirect_uri: text('authorization_code: the redirect URI of the request. Optional'),
   code_verifier: text('authorization_code: the PKCE verifier'),
@@ -30,33 +27,24 @@ export const oauthToken = defineEndpoint({
   takesForms: true,
   body,
   success: { status: 200, description: 'A token response (RFC 6749, section 5.1)' },
-  async handle({ body, client: connection, header }, services) {
+  async handle(call, services) {
     requireOAuthServer(services)
-    const { grant_type: type = '' } = body
+    const { grant_type: type = '' } = call.body
     if (type === '') throw oauthError('invalid_request', 'grant_type is required')
     const grant = findGrant(type)
     if (grant === undefined) {
       throw oauthError('unsupported_grant_type', `Unsupported grant type: ${type.slice(0, 64)}`)
     }
-    const client = await authenticateClient(services, {
-      authorization: header('authorization'),
-      client_id: body.client_id,
-      client_secret: body.client_secret,
-    })
+    const client = await authenticateCall(call, services)
     if (!client.grant_types.includes(type)) {
       const message = `Client is not allowed to use grant type: ${type}`
       throw oauthError('unauthorized_client', message)
     }
-    const parameters = toParameters(body)
-    const { answer, onSent } = await grant(services, { client, parameters, connection })
+    const { answer, onSent } = await grant(services, {
+      client,
+      parameters: toParameters(call.body),
+      connection: call.client,
+    })
     return { ...json(answer, { pragma: 'no-cache' }), ...(onSent && { onSent }) }
   },
 })
-
-/** RFC 6749, section 3.2: a parameter without a value counts as absent. */
-function toParameters(body: object): Readonly<Record<string, string>> {
-  const entries = Object.entries(body).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
-  )
-  return Object.fromEntries(entries)
-}

@@ -8,6 +8,8 @@ import type { Time } from '../../users/statements/user-row.ts'
 export interface NewAuthorization {
   readonly id: string
   readonly client_id: string
+  /** A pushed request waits for the browser that starts it. */
+  readonly status: 'pushed' | 'pending'
   readonly redirect_uri: string
   readonly scope: string
   readonly state: string
@@ -24,14 +26,23 @@ export interface NewAuthorization {
 export const addAuthorization = statement(
   'add_oauth_authorization',
   object<NewAuthorization>(),
-  `insert into {ns}.oauth_authorizations (id, client_id, redirect_uri, scope, state, nonce, resource,
-     code_challenge, prompt, max_age, created_at, expires_at)
-   select p.id, p.client_id, p.redirect_uri, p.scope, p.state, p.nonce, p.resource,
+  `insert into {ns}.oauth_authorizations (id, client_id, status, redirect_uri, scope, state, nonce,
+     resource, code_challenge, prompt, max_age, created_at, expires_at)
+   select p.id, p.client_id, p.status, p.redirect_uri, p.scope, p.state, p.nonce, p.resource,
      p.code_challenge, p.prompt, p.max_age, p.created_at, p.expires_at
-   from jsonb_to_record($1::jsonb) as p(id text, client_id uuid, redirect_uri text, scope text,
-     state text, nonce text, resource text, code_challenge text, prompt text, max_age integer,
+   from jsonb_to_record($1::jsonb) as p(id text, client_id uuid, status text, redirect_uri text,
+     scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer,
      created_at timestamptz, expires_at timestamptz)`,
 )
+
+/** Starts a pushed request, once. */
+export const startPushedAuthorization = statement(
+  'start_pushed_oauth_authorization',
+  ['id', 'clientId', 'now', 'expiresAt'],
+  `update {ns}.oauth_authorizations a set status = 'pending', created_at = $3, expires_at = $4
+   where a.id = $1 and a.client_id = $2 and a.status = 'pushed' and a.expires_at > $3
+   returning a.id, a.prompt`,
+).returning<{ readonly id: string; readonly prompt: string }>()
 
 /** A request that the user has not decided about, with its client. */
 export interface PendingRow extends Row {

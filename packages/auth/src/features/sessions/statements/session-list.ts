@@ -51,9 +51,12 @@ export const endSession = statement(
 export const endManySessions = statement(
   'end_many_sessions',
   ['after', 'most', 'createdBefore', 'now', 'auditId', 'auditPayload', 'ip'],
-  `with next as materialized (
-     select s.id, s.revoked_at is null and s.created_at <= $3 as is_due from {ns}.sessions s
-     where $1::uuid is null or s.id > $1
+  `with settings as materialized (
+     select set_config('portcullis.revocations', 'together', true) as recorded
+   ), next as materialized (
+     select s.id, s.revoked_at is null and s.created_at <= $3 as is_due
+     from {ns}.sessions s cross join settings
+     where ($1::uuid is null or s.id > $1) and settings.recorded = 'together'
      order by s.id limit $2
    ), ended as (
      update {ns}.sessions s set revoked_at = $4, updated_at = $4
@@ -63,8 +66,10 @@ export const endManySessions = statement(
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
      select $5, jsonb_set($6::jsonb, '{traits,count}', to_jsonb(count(*))), coalesce($7, ''), $4
      from ended having count(*) > 0
+   ), told as materialized (
+     select {ns}.revoke_tokens('everyone', null, $3) from ended having count(*) > 0
    )
-   select (select count(*) from ended)::integer as count,
+   select (select count(*) from told) as told, (select count(*) from ended)::integer as count,
      case when (select count(*) from next) = $2 then (select max(id::text) from next) end as last`,
 ).returning<{ readonly count: number; readonly last: string | null }>()
 

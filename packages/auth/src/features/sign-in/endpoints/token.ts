@@ -8,6 +8,7 @@ import { checkManualLinking, type LinkingTarget, requireLinker } from '../../ext
 import { findRedirectTarget } from '../../redirects/redirect-location.ts'
 import { findUserOfClaims, readBearer } from '../../sessions/bearer.ts'
 import { unknownToken } from '../../sessions/refresh.ts'
+import { signInByWallet } from '../../web3/web3-sign-in.ts'
 import { exchangeCode } from '../code-exchange.ts'
 import { signInByPassword } from '../password-sign-in.ts'
 
@@ -36,6 +37,13 @@ const body = Type.Object({
     Type.String({ description: 'Together with issuer, instead of provider' }),
   ),
   issuer: Type.Optional(Type.String()),
+  chain: Type.Optional(Type.String({ description: 'Blockchain of a wallet: ethereum or solana' })),
+  message: Type.Optional(
+    Type.String({ description: 'Message that a wallet has signed, in the format of EIP-4361' }),
+  ),
+  signature: Type.Optional(
+    Type.String({ description: 'In hexadecimal for Ethereum, in base64 for Solana' }),
+  ),
 })
 
 /** Grants with credentials that could be tried out in bulk need a CAPTCHA. */
@@ -44,11 +52,12 @@ const captchaGrants: ReadonlySet<string> = new Set(['password', 'web3'])
 export const token = defineEndpoint({
   method: 'POST',
   path: '/token',
-  summary: 'Exchanges a password, a refresh token, a code or an ID token for tokens',
+  summary:
+    'Exchanges a password, a refresh token, a code, an ID token or a message of a wallet for tokens',
   allowed: 'anyone',
-  limiter: 'token',
+  limiter: (_body, query) => (findGrantName(query) === 'web3' ? 'web3' : 'token'),
   captcha: ({ grant_type: name = '' }) => captchaGrants.has(name),
-  query: { grant_type: 'password, refresh_token, pkce or id_token' },
+  query: { grant_type: 'password, refresh_token, pkce, id_token or web3' },
   body,
   success: { status: 200, description: 'A token response' },
   async handle(call, services) {
@@ -100,8 +109,21 @@ const grants: Readonly<Record<string, Grant>> = {
     )
   },
 
-  /** Web3 wallets are not supported. The error is the same as if they were disabled. */
-  web3: () => Promise.reject(new ApiError('web3_provider_disabled', 'Web3 provider is disabled')),
+  async web3(call, services) {
+    const { body, audience, client, externalUrl } = call
+    const { chain = '', message = '', signature = '' } = body
+    const redirectTo = findRedirectTarget(call, services.redirects)
+    return json(
+      await signInByWallet(services, {
+        ...{ chain, message, signature, audience, client, redirectTo, externalUrl },
+      }),
+    )
+  },
+}
+
+/** The first value counts if the parameter occurs several times. */
+function findGrantName({ grant_type: name }: Readonly<Record<string, unknown>>): unknown {
+  return Array.isArray(name) ? name[0] : name
 }
 
 /**

@@ -1,0 +1,40 @@
+import type { Call } from '../../../http/call.ts'
+import { Type } from '../../../http/schema.ts'
+import type { Services } from '../../../services.ts'
+import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
+import { authenticateClient } from '../client-authentication.ts'
+
+export const text = (description: string) => Type.Optional(Type.String({ description }))
+
+/** How a client authenticates if it does not use the header `Authorization`. */
+export const credentialFields = {
+  client_id: text('The client, unless it is in the header Authorization'),
+  client_secret: text('With client_secret_post'),
+}
+
+interface Credentials {
+  readonly client_id?: string
+  readonly client_secret?: string
+}
+
+/** The client that calls. @throws {ApiError} */
+export async function authenticateCall(
+  { body, header }: Pick<Call<Credentials>, 'body' | 'header'>,
+  services: Services,
+): Promise<OAuthClientRow> {
+  requireOAuthServer(services)
+  return await authenticateClient(services, {
+    authorization: header('authorization'),
+    client_id: body.client_id,
+    client_secret: body.client_secret,
+  })
+}
+
+/** RFC 6749, section 3.2: a parameter without a value counts as absent. */
+export function toParameters(body: object): Readonly<Record<string, string>> {
+  const entries = Object.entries(body).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1] !== '',
+  )
+  return Object.fromEntries(entries)
+}

@@ -1,0 +1,243 @@
+/**
+ * @servers postgres-embedded
+ */
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { Client } from 'pg'
+import { createTokenSigner } from '../../../src/tokens/json-web-token.ts'
+import { createSigningKeys } from '../../../src/tokens/signing-keys.ts'
+import { readEvents, type ServerEvent } from '../../../src/verify/revocations/event-stream.ts'
+import { type AuthServer, jwtSecret, openAuthServer } from '../../support/auth-server.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
+import { openRevokingVerifier } from '../../support/revocations.ts'
+
+const realClock = { aheadMs: 0, now: () => Date.now(), catchUp: () => {} }
+
+async function signUp({ url }: Pick<AuthServer, 'url'>) {
+  const email = newEmail()
+  const { body } = await send(url, '/signup', { body: { email, password } })
+  return { id: String(body.user.id), email, token: String(body.access_token) }
+}
+
+async function signIn({ url }: Pick<AuthServer, 'url'>, email: string): Promise<string> {
+  const { body } = await send(url, '/token?grant_type=password', { body: { email, password } })
+  return body.access_token
+}
+
+async function connect(t: TestContext, { databaseUrl, schema }: AuthServer): Promise<Client> {
+  const client = new Client({ connectionString: databaseUrl, options: `-c search_path=${schema}` })
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+async function openStream(t: TestContext, url: string, token: string, lastId?: string) {
+  const closing = new AbortController()
+  t.after(() => closing.abort())
+  const response = await fetch(`${url}/revocations`, {
+    headers: { authorization: `Bearer ${token}`, ...(lastId && { 'last-event-id': lastId }) },
+    signal: closing.signal,
+  })
+  assert.equal(response.status, 200)
+  assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8')
+  assert.ok(response.body)
+  const events = readEvents(response.body)
+  return {
+    /** All events until the stream is up to date. */
+    async readAll(): Promise<readonly ServerEvent[]> {
+      const read: ServerEvent[] = []
+      for (;;) {
+        const { value, done } = await events.next()
+        if (done || value.name === 'current') return read
+        read.push(value)
+      }
+    },
+    close: () => closing.abort(),
+  }
+}
+
+const toSubjects = (events: readonly ServerEvent[]): readonly string[] =>
+  events
+    .filter(({ name }) => name === 'revocations')
+    .flatMap(({ data }) => JSON.parse(data).map(({ id }: { id: string }) => id))
+
+test('a stream continues after the Last-Event-ID, and an unknown one gets all revocations', async (t) => {
+  const server = await openAuthServer(t, { clock: realClock })
+  if (!server) return
+  const { url, serviceToken } = server
+  const client = await connect(t, server)
+  const revoke = async (): Promise<string> => {
+    const id = randomUUID()
+    await client.query("select revoke_tokens('session', $1, null)", [id])
+    return id
+  }
+  const [first, second] = [await revoke(), await revoke()]
+  const events = await (await openStream(t, url, serviceToken)).readAll()
+  assert.deepEqual(JSON.parse(events[0]?.data ?? ''), { retention_seconds: 3_660 })
+  assert.deepEqual(toSubjects(events), [first, second])
+  const third = await revoke()
+  const continued = await openStream(t, url, serviceToken, events.at(-1)?.lastId)
+  assert.deepEqual(toSubjects(await continued.readAll()), [third])
+  // As after a restore from a backup: the ID exists, but was given to another row.
+  const [id] = (events.at(-1)?.lastId ?? '').split('-')
+  const other = await openStream(t, url, serviceToken, `${id}-1`)
+  assert.deepEqual(toSubjects(await other.readAll()), [first, second, third])
+})
+
+test('only service keys and the role token_verifier may read revocations', async (t) => {
+  const server = await openAuthServer(t, { clock: realClock })
+  if (!server) return
+  const { url } = server
+  const signer = createTokenSigner(
+    createSigningKeys({ secret: jwtSecret, keyId: undefined, keys: undefined }),
+  )
+  const reader = signer.sign({ role: 'token_verifier' })
+  await (await openStream(t, url, reader)).readAll()
+  assert.equal((await send(url, '/admin/users', { token: reader })).status, 403)
+  const { token } = await signUp(server)
+  assert.equal((await send(url, '/revocations', { token })).status, 403)
+  assert.equal((await send(url, '/revocations')).status, 401)
+})
+
+test('a revocation is reported although a transaction that began earlier commits later', async (t) => {
+  const server = await openAuthServer(t, { clock: realClock })
+  if (!server) return
+  const slow = await connect(t, server)
+  const { judge, untilRevoked } = openRevokingVerifier(t, {
+    key: server.serviceToken,
+    authUrl: server.url,
+  })
+  const [ada, ben] = [await signUp(server), await signUp(server)]
+  await slow.query('begin')
+  await slow.query('update sessions set revoked_at = now() where user_id = $1', [ada.id])
+  await send(server.url, '/logout', { method: 'POST', token: ben.token })
+  await untilRevoked(ben.token)
+  assert.equal(await judge(ada.token), 'accepted')
+  await slow.query('commit')
+  await untilRevoked(ada.token)
+})
+
+test('ending all sessions is one revocation, and sessions that were opened later are kept', async (t) => {
+  const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs, catchUp: () => {} }
+  const server = await openAuthServer(t, { clock })
+  if (!server) return
+  const { url, serviceToken } = server
+  const { judge, untilRevoked, verifier } = openRevokingVerifier(t, {
+    key: serviceToken,
+    authUrl: url,
+  })
+  const [ada, ben] = [await signUp(server), await signUp(server)]
+  const createdBefore = new Date(clock.now()).toISOString()
+  clock.aheadMs = 2_000
+  const later = await signIn(server, ben.email)
+  const path = `/admin/sessions?before=${createdBefore}`
+  const { status } = await send(url, path, { method: 'DELETE', token: serviceToken })
+  assert.equal(status, 200)
+  await untilRevoked(ada.token)
+  assert.deepEqual([await judge(ben.token), await judge(later)], ['revoked_token', 'accepted'])
+  assert.equal(verifier.revocation?.entries, 1)
+})
+
+type Step =
+  | { readonly act: 'sign in' | 'ban' | 'delete'; readonly user: number }
+  | { readonly act: 'refresh' | 'local' | 'global' | 'others' | 'end'; readonly session: number }
+
+interface Session {
+  readonly user: number
+  readonly id: string
+  readonly tokens: string[]
+  refreshToken: string
+  isEnded: boolean
+}
+
+const place = fc.nat({ max: 20 })
+const steps = fc.array(
+  fc.oneof<fc.Arbitrary<Step>[]>(
+    fc.record({ act: fc.constantFrom('sign in', 'sign in', 'ban', 'delete'), user: place }),
+    fc.record({
+      act: fc.constantFrom('refresh', 'local', 'global', 'others', 'end'),
+      session: place,
+    }),
+  ),
+  { minLength: 12, maxLength: 16 },
+)
+
+test('after any sequence of sign-ins and sign-outs, exactly the tokens of ended sessions are refused', async (t) => {
+  const server = await openAuthServer(t, { clock: realClock })
+  if (!server) return
+  const { url, serviceToken } = server
+  const { judge, untilRevoked } = openRevokingVerifier(t, { key: serviceToken, authUrl: url })
+
+  async function run(sequence: readonly Step[]): Promise<void> {
+    const users = [await signUp(server as AuthServer), await signUp(server as AuthServer)]
+    const gone = new Set<number>()
+    const sessions: Session[] = []
+    const isOpen = ({ user, isEnded }: Session) => !isEnded && !gone.has(user)
+    const add = async (user: number) => {
+      const { email = '' } = users[user] ?? {}
+      const path = '/token?grant_type=password'
+      const { body } = await send(url, path, { body: { email, password } })
+      const claims = JSON.parse(
+        Buffer.from(String(body.access_token).split('.')[1] ?? '', 'base64url').toString(),
+      )
+      sessions.push({
+        user,
+        id: claims.session_id,
+        tokens: [body.access_token],
+        refreshToken: body.refresh_token,
+        isEnded: false,
+      })
+    }
+    const end = (isConcerned: (session: Session) => boolean) => {
+      for (const session of sessions) if (isConcerned(session)) session.isEnded = true
+    }
+    for (const step of sequence) {
+      if ('user' in step) {
+        const user = step.user % users.length
+        if (gone.has(user)) continue
+        const path = `/admin/users/${users[user]?.id}`
+        if (step.act === 'sign in') await add(user)
+        else if (step.act === 'ban')
+          await send(url, path, {
+            method: 'PUT',
+            token: serviceToken,
+            body: { ban_duration: '1h' },
+          })
+        else await send(url, path, { method: 'DELETE', token: serviceToken, body: {} })
+        if (step.act !== 'sign in') gone.add(user)
+        continue
+      }
+      const open = sessions.filter(isOpen)
+      const session = open[step.session % Math.max(1, open.length)]
+      if (session === undefined) continue
+      const token = session.tokens.at(-1) ?? ''
+      const isOwn = ({ user }: Session) => user === session.user
+      if (step.act === 'refresh') {
+        const body = { refresh_token: session.refreshToken }
+        const answer = await send(url, '/token?grant_type=refresh_token', { body })
+        session.tokens.push(answer.body.access_token)
+        session.refreshToken = answer.body.refresh_token
+      } else if (step.act === 'end') {
+        await send(url, `/user/sessions/${session.id}`, { method: 'DELETE', token })
+        session.isEnded = true
+      } else {
+        await send(url, `/logout?scope=${step.act}`, { method: 'POST', token })
+        if (step.act === 'local') session.isEnded = true
+        if (step.act === 'global') end(isOwn)
+        if (step.act === 'others') end((other) => isOwn(other) && other !== session)
+      }
+    }
+    // Revocations arrive in order, so all earlier ones are known when this one is.
+    const last = await signUp(server as AuthServer)
+    await send(url, '/logout', { method: 'POST', token: last.token })
+    await untilRevoked(last.token)
+    for (const session of sessions) {
+      const expected = isOpen(session) ? 'accepted' : 'revoked_token'
+      for (const token of session.tokens) assert.equal(await judge(token), expected)
+    }
+  }
+
+  await fc.assert(fc.asyncProperty(steps, run), { numRuns: 4 })
+})
