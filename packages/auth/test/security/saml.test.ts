@@ -30,7 +30,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     idp.createResponse({ nowMs: server.clock.now(), attributes, ...options })
 
   await t.test(
-    'an assertion signs in once, even if it is posted twice at once (property 87)',
+    'an assertion signs in once, even if it is posted twice at once (property 207)',
     async () => {
       const xml = create()
       const answers = await Promise.all([server.postResponse(xml), server.postResponse(xml)])
@@ -44,7 +44,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     },
   )
 
-  await t.test('a response answers the request of its flow only (property 87)', async () => {
+  await t.test('a response answers the request of its flow only (property 207)', async () => {
     const [one, other] = [
       await server.start({ provider_id: id }),
       await server.start({ provider_id: id }),
@@ -57,7 +57,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     assert.match(`${problemOf(stolen)[2]}`, /answers a request that is not known$/)
   })
 
-  await t.test('a flow of one provider is not finished by another one (property 87)', async () => {
+  await t.test('a flow of one provider is not finished by another one (property 207)', async () => {
     const other = await server.addCompany()
     const { id: requestId, relayState } = await server.start({ provider_id: id })
     const xml = other.idp.createResponse({ requestId, nowMs: server.clock.now(), attributes })
@@ -70,7 +70,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
   })
 
   await t.test(
-    'a state expires, and a state of another kind of sign-in is unknown (property 87)',
+    'a state expires, and a state of another kind of sign-in is unknown (property 207)',
     async () => {
       const { id: requestId, relayState } = await server.start({ provider_id: id })
       server.clock.aheadMs += 121_000
@@ -89,7 +89,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
   )
 
   await t.test(
-    'a flow with a cookie ends only in the browser that started it (property 88)',
+    'a flow with a cookie ends only in the browser that started it (property 208)',
     async () => {
       const started = await server.post('/sso', { provider_id: id })
       const { id: requestId, relayState } = readRequest(started.headers.get('location') ?? '')
@@ -108,7 +108,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     },
   )
 
-  await t.test('a code of a PKCE flow is useless without the verifier (property 88)', async () => {
+  await t.test('a code of a PKCE flow is useless without the verifier (property 208)', async () => {
     const challenge = createHash('sha256').update('v'.repeat(64)).digest('base64url')
     const body = { code_challenge: challenge, code_challenge_method: 's256' }
     const answer = await server.signIn(company, {}, body)
@@ -118,7 +118,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
   })
 
   await t.test(
-    'RelayState and redirect_to lead only to permitted pages (property 89)',
+    'RelayState and redirect_to lead only to permitted pages (property 209)',
     async () => {
       for (const relayState of ['https://evil.example/', 'javascript:alert(1)', '//evil.example']) {
         const answer = await server.postResponse(create(), { relayState })
@@ -136,7 +136,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     },
   )
 
-  await t.test('a banned user and a disabled provider are refused (property 87)', async () => {
+  await t.test('a banned user and a disabled provider are refused (property 207)', async () => {
     const answer = await server.signIn(company, { nameId: 'banned' })
     assert.equal(answer.status, 302)
     await server.query(
@@ -152,7 +152,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
     await server.query('update sso_providers set disabled = false where id = $1', [id])
   })
 
-  await t.test('an address never leads to an account of another kind (property 90)', async () => {
+  await t.test('an address never leads to an account of another kind (property 210)', async () => {
     const { id: userId, email } = await server.newUser()
     const answer = await server.signIn(company, { nameId: email, attributes: { email: [email] } })
     const { body } = await send(server.url, '/user', {
@@ -171,7 +171,7 @@ test('sign-in with SAML withstands replay, login CSRF and open redirects', async
   })
 })
 
-test('metadata is fetched only from public addresses over TLS, and again for a new key (properties 86 and 91)', async (t) => {
+test('metadata is fetched only from public addresses over TLS, and again for a new key (properties 206 and 211)', async (t) => {
   const server = await openSsoServer(t, { AUTH_SAML_ALLOW_IDP_INITIATED: 'false' })
   if (!server) return
   const create = (url: string) =>

@@ -30,9 +30,8 @@ interface Exchange {
 function checkExchange(exchange: Exchange): void {
   const identityProvider = parseMetadata(exchange.metadata)
   assert.equal(identityProvider.signInUrl, 'https://pysaml2.example/sso')
-  const { assertionSigned, bothSigned, encrypted } = exchange
-  for (const response of [assertionSigned, bothSigned, encrypted]) {
-    const assertion = readResponse(decodeResponse(Buffer.from(response).toString('base64')), {
+  const read = (response: string) =>
+    readResponse(decodeResponse(Buffer.from(response).toString('base64')), {
       entityId: identityProvider.entityId,
       signingKeys: identityProvider.signingKeys,
       decryptionKeys: [createPrivateKey(exchange.serverKey)],
@@ -41,6 +40,8 @@ function checkExchange(exchange: Exchange): void {
       requestId: exchange.requestId,
       nowMs: Date.parse(exchange.recordedAt),
     })
+  for (const response of [exchange.assertionSigned, exchange.bothSigned]) {
+    const assertion = read(response)
     assert.deepEqual(assertion.nameId, {
       value: 'ada-persistent',
       format: nameIdFormats.persistent,
@@ -51,9 +52,14 @@ function checkExchange(exchange: Exchange): void {
       ['mail', 'ada@company.example'],
     ])
   }
+  // By default, pysaml2 encrypts with Triple DES.
+  assert.throws(() => read(exchange.encrypted), {
+    message:
+      'the assertion is encrypted with http://www.w3.org/2001/04/xmlenc#tripledes-cbc, which is not allowed',
+  })
 }
 
-test('the recorded responses of pysaml2 are accepted: signed, signed twice and encrypted', () => {
+test('the recorded responses of pysaml2 are accepted', () => {
   const path = join(import.meta.dirname, 'recorded.json')
   checkExchange(JSON.parse(readFileSync(path, 'utf8')))
 })
