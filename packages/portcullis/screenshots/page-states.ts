@@ -13,8 +13,7 @@ export function showUnreachable(path: string): Prepare {
   return async (page, { consoleUrl }) => {
     await page.route(calls, (route) => route.abort())
     await page.goto(consoleUrl + path)
-    const failure = page.getByRole('alert').or(page.getByText('Connecting…'))
-    await failure.first().waitFor()
+    await page.getByRole('alert').first().waitFor()
   }
 }
 
@@ -79,14 +78,13 @@ export async function showManyEvents(page: Page, world: TestWorld): Promise<void
   }
   await page.goto(`${world.consoleUrl}/events?address=${address}`)
   const older = page.getByRole('button', { name: 'Load older events' })
-  const full = page.getByRole('link', { name: 'Continue with older events' })
+  const rows = page.getByRole('row')
   await older.waitFor()
-  while (!(await full.isVisible())) {
-    const rows = await page.getByRole('row').count()
+  for (let count = await rows.count(); count <= 1_000; count = await rows.count()) {
     await older.click()
-    await page.getByRole('row').nth(rows).waitFor()
+    await rows.nth(count).waitFor()
   }
-  await full.scrollIntoViewIfNeeded()
+  await older.scrollIntoViewIfNeeded()
 }
 
 /** Repeats the items of a list until there are a thousand. */

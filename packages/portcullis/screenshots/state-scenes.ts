@@ -11,6 +11,7 @@ import {
 } from './page-states.ts'
 import { prepareUsers } from './users-scene.ts'
 
+/** The pages that load data before they show anything. */
 const paths = {
   overview: '/',
   users: '/users',
@@ -21,13 +22,12 @@ const paths = {
   'limits-keys': '/limits?view=keys',
   'limits-files': '/limits?view=files',
   graphql: '/graphql-audits',
-  try: '/try',
   settings: '/settings',
   'settings-providers': '/settings?tab=providers',
   'settings-templates': '/settings?tab=templates',
 } as const
 
-/** Creates a scene for each page that loads data. */
+/** Creates a scene for each of these pages. */
 function eachPage(
   state: string,
   showState: (path: string) => Prepare,
@@ -59,7 +59,8 @@ interface MailboxAnswer {
 function toManyMessages({ messages, ...listing }: MailboxAnswer): MailboxAnswer {
   const rename = (message: MessageSummary, index: number) => ({
     ...message,
-    id: `${message.id}-${index}`,
+    // The newest message can be opened.
+    id: index === 0 ? message.id : `${message.id}-${index}`,
     subject: `Message ${index + 1}`,
   })
   return { ...listing, messages: toThousand(messages, rename) }

@@ -1,21 +1,27 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, callApi } from './api.ts'
 
+/** `lost`: the connection has ended or could not be opened, and is tried again. */
+export type StreamState = 'connecting' | 'open' | 'lost'
+
 export type StreamListeners = Readonly<Record<string, (data: never) => void>>
+
+/** Shown while there is no data, because the connection could not be opened. */
+export const lostConnection =
+  'The console does not respond. Check that it is still running. The page reconnects by itself.'
 
 const retryMs = 3_000
 
 /**
  * Receives server-sent events while the page is visible, and reconnects when necessary. With `onRefused`, a
  * refused connection is not retried; the callback decides what to do.
- * @returns whether it is connected.
  */
 export function useEventStream(
   path: string | undefined,
   listeners: StreamListeners,
   onRefused?: () => void,
-): boolean {
-  const [isConnected, setConnected] = useState(false)
+): StreamState {
+  const [state, setState] = useState<StreamState>('connecting')
   // Refs, so that new listeners do not cause a reconnect.
   const latest = useRef(listeners)
   latest.current = listeners
@@ -42,9 +48,9 @@ export function useEventStream(
     const connect = () => {
       if (source !== undefined || document.hidden) return
       source = new EventSource(path)
-      source.onopen = () => setConnected(true)
+      source.onopen = () => setState('open')
       source.onerror = () => {
-        setConnected(false)
+        setState('lost')
         // In the other states the browser reconnects by itself.
         if (source?.readyState === EventSource.CLOSED) void onClosed()
       }
@@ -63,8 +69,8 @@ export function useEventStream(
       isGone = true
       document.removeEventListener('visibilitychange', follow)
       disconnect()
-      setConnected(false)
+      setState('connecting')
     }
   }, [path])
-  return isConnected
+  return state
 }

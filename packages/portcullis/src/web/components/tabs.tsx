@@ -1,5 +1,5 @@
 import type { ComponentChildren, JSX, TargetedKeyboardEvent } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { useShortcut } from '../shortcuts.ts'
 
 export interface Tab<Name extends string> {
@@ -25,6 +25,7 @@ export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
   const id = useId()
   const list = useRef<HTMLDivElement>(null)
   useShortcut({ keys: 'ArrowLeft ArrowRight', label: 'Switch between tabs' })
+  useLayoutEffect(() => showSelected(list.current), [shown])
   const move = (event: TargetedKeyboardEvent<HTMLElement>) => {
     const step = steps[event.key]
     if (step === undefined) return
@@ -60,4 +61,12 @@ export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
       </div>
     </div>
   )
+}
+
+/** In a narrow window, the tab that the address selects would be outside. The page itself does not scroll. */
+function showSelected(list: HTMLElement | null): void {
+  const tab = list?.querySelector('[aria-selected="true"]')?.getBoundingClientRect()
+  if (!list || !tab) return
+  const { left, right } = list.getBoundingClientRect()
+  list.scrollLeft += Math.max(0, tab.right - right) - Math.max(0, left - tab.left)
 }

@@ -39,6 +39,12 @@ export const testNarrow: RunSuite = async (t, { browser, world }) => {
     })
   }
 
+  await t.test('the selected tab is visible', async () => {
+    await page.goto(`${world.consoleUrl}/settings?tab=templates`)
+    const box = await page.getByRole('tab', { name: 'Email templates' }).boundingBox()
+    assert.ok(box && box.x >= 0 && box.x + box.width <= narrow.width)
+  })
+
   await t.test('the command palette is accessible', async () => {
     await page.goto(world.consoleUrl)
     const open = async () => {

@@ -98,6 +98,19 @@ export const testOverview: RunSuite = async (t, scene) => {
     },
   )
 
+  await t.test('without a connection the page says so, and it recovers by itself', async () => {
+    const stream = /\/api\/overview\/stream/
+    await page.route(stream, (route) => route.abort())
+    await switchTo(page, '/')
+    await page.getByRole('alert').getByText('The console does not respond.').waitFor()
+    await page.unroute(stream)
+    await page.getByRole('region', { name: 'Health of all parts' }).waitFor()
+    assert.deepEqual(
+      visitor.browserErrors.splice(0).filter((error) => !error.includes('ERR_FAILED')),
+      [],
+    )
+  })
+
   await t.test('next steps are shown until they are done or hidden', async () => {
     const steps = page.getByRole('region', { name: 'Next steps' })
     await steps.waitFor()

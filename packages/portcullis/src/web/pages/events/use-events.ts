@@ -104,7 +104,7 @@ function useLiveTail(
   const query = new URLSearchParams(loaded?.query)
   if (after !== undefined) query.set('after', after)
   const isWanted = isOpenEnded && !isPaused && after !== undefined
-  const isConnected = useEventStream(isWanted ? `/api/events/stream?${query}` : undefined, {
+  const stream = useEventStream(isWanted ? `/api/events/stream?${query}` : undefined, {
     tail({ events, latest: position }: EventTail) {
       latest.current = position
       setFault(undefined)
@@ -114,6 +114,7 @@ function useLiveTail(
     },
     fault: setFault,
   })
+  const isConnected = stream === 'open'
   // A new connection continues where the last one ended.
   const resume = () => setAfter(latest.current)
   useEffect(() => {

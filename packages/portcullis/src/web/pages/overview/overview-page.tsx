@@ -7,8 +7,9 @@ import type {
 } from '../../../console/routes/overview.ts'
 import { Badge } from '../../components/badge.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
+import { Failure } from '../../components/states.tsx'
 import { useSession } from '../../session.ts'
-import { useEventStream } from '../../use-event-stream.ts'
+import { lostConnection, useEventStream } from '../../use-event-stream.ts'
 import { DecisionsCard } from './decisions-card.tsx'
 import { EventsCard } from './events-card.tsx'
 import { RangeChoice } from './figures.tsx'
@@ -25,11 +26,13 @@ export function Page(): JSX.Element {
   const [activity, setActivity] = useState<ActivityState>()
   const { range, onRange, zoom, onZoom } = useOverviewAddress()
   const zoomed = { zoom, onZoom }
-  const isConnected = useEventStream(`/api/overview/stream?range=${range}`, {
+  const stream = useEventStream(`/api/overview/stream?range=${range}`, {
     health: setHealth,
     decisions: setDecisions,
     activity: setActivity,
   })
+  const isConnected = stream === 'open'
+  const hasData = (health ?? decisions ?? activity) !== undefined
   const users = health?.find(({ part }) => part === 'auth')?.users
   return (
     <>
@@ -37,24 +40,28 @@ export function Page(): JSX.Element {
         <RangeChoice range={range} onChoose={onRange} />
         <Liveness isConnected={isConnected} hasData={health !== undefined} />
       </PageHeader>
-      <div class={isConnected || health === undefined ? 'stack' : 'stack overview-stale'}>
-        <NextSteps users={users} />
-        <PartCards health={health} decisions={decisions} />
-        <div class="grid overview-charts">
-          <DecisionsCard
-            decisions={decisions}
-            isMissing={parts.ratelimit === undefined}
-            {...zoomed}
-          />
-          <SignInsCard
-            activity={activity}
-            users={users}
-            isMissing={parts.auth === undefined}
-            {...zoomed}
-          />
+      {stream === 'lost' && !hasData ? (
+        <Failure error={new Error(lostConnection)} />
+      ) : (
+        <div class={isConnected || health === undefined ? 'stack' : 'stack overview-stale'}>
+          <NextSteps users={users} />
+          <PartCards health={health} decisions={decisions} />
+          <div class="grid overview-charts">
+            <DecisionsCard
+              decisions={decisions}
+              isMissing={parts.ratelimit === undefined}
+              {...zoomed}
+            />
+            <SignInsCard
+              activity={activity}
+              users={users}
+              isMissing={parts.auth === undefined}
+              {...zoomed}
+            />
+          </div>
+          <EventsCard activity={activity} isMissing={parts.auth === undefined} />
         </div>
-        <EventsCard activity={activity} isMissing={parts.auth === undefined} />
-      </div>
+      )}
     </>
   )
 }

@@ -142,12 +142,12 @@ function toStatusText({ code, limitText, remaining, resetSeconds }: Status, isOn
   return `${verdict}${formatNumber(remaining)} left of ${limitText}${reset}`
 }
 
-/** Such as `34 s`, `12 min` or `5 h`. */
+/** Such as `34 s`, `12 min` or `5 h`, without a line break before the unit. */
 function formatSpan(seconds: number): string {
-  if (seconds < 120) return `${seconds} s`
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
-  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`
-  return `${Math.round(seconds / 86_400)} days`
+  if (seconds < 120) return `${seconds}\u00A0s`
+  if (seconds < 7_200) return `${Math.round(seconds / 60)}\u00A0min`
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)}\u00A0h`
+  return `${Math.round(seconds / 86_400)}\u00A0days`
 }
 
 type Explained = NonNullable<DecisionAnswer['explanations']>[number]

@@ -4,7 +4,7 @@ import type { LiveCounts, ShownRule } from '../../../../console/routes/limits.ts
 import { Badge, type Tone } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Icon } from '../../../components/icons.tsx'
-import { formatCount, formatNumber, formatRate } from '../../../format.ts'
+import { formatCount, formatCountOf, formatNumber, formatRate } from '../../../format.ts'
 import { toEditorHref } from '../place.ts'
 import { type DomainRows, noLiveCounts, type RuleRow, sumCounts, toRuleLabel } from './rule-rows.ts'
 
@@ -72,9 +72,7 @@ export function RuleTable(props: RuleTableProps): JSX.Element {
                   <Icon name="chevron" />
                   {domain}
                 </button>
-                <span class="limits-tally">
-                  {limitCount === 1 ? '1 limit' : `${limitCount} limits`}
-                </span>
+                <span class="limits-tally">{formatCountOf(limitCount, 'limit')}</span>
               </th>
               <CountCells counts={sumCounts(rows, counts)} />
             </tr>

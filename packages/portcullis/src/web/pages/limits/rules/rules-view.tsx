@@ -131,12 +131,16 @@ interface LiveUpdate {
 function useLiveCounters(): LiveUpdate {
   const [update, setUpdate] = useState<CounterUpdate>()
   const [failure, setFailure] = useState<string>()
-  const isConnected = useEventStream('/api/limits/counters', {
+  const stream = useEventStream('/api/limits/counters', {
     counters: (latest: CounterUpdate) => {
       setUpdate(latest)
       setFailure(undefined)
     },
     failure: ({ message }: CounterFailure) => setFailure(message),
   })
-  return { update, failure, isLive: isConnected && update !== undefined && failure === undefined }
+  return {
+    update,
+    failure,
+    isLive: stream === 'open' && update !== undefined && failure === undefined,
+  }
 }

@@ -11,7 +11,7 @@ import { LiveBadge } from '../../../components/live-badge.tsx'
 import { Empty, Failure, Loading, Notice } from '../../../components/states.tsx'
 import { Tabs } from '../../../components/tabs.tsx'
 import { formatNumber } from '../../../format.ts'
-import { useEventStream } from '../../../use-event-stream.ts'
+import { lostConnection, useEventStream } from '../../../use-event-stream.ts'
 import { CounterPanel } from '../counter/counter-panel.tsx'
 import { TopTable } from './top-table.tsx'
 
@@ -91,12 +91,13 @@ function toMinutes(seconds: number): string {
 function useTopKeys() {
   const [update, setUpdate] = useState<TopUpdate>()
   const [failure, setFailure] = useState<string>()
-  const isConnected = useEventStream('/api/limits/top', {
+  const stream = useEventStream('/api/limits/top', {
     top: (latest: TopUpdate) => {
       setUpdate(latest)
       setFailure(undefined)
     },
     failure: ({ message }: TopFailure) => setFailure(message),
   })
-  return { update, failure, isLive: isConnected && update !== undefined && failure === undefined }
+  const isLive = stream === 'open' && update !== undefined && failure === undefined
+  return { update, failure: failure ?? (stream === 'lost' ? lostConnection : undefined), isLive }
 }
