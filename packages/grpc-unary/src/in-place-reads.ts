@@ -1,10 +1,10 @@
 import { Socket } from 'node:net'
 
 /**
- * The maximum size of one read: a part of what a connection may send before it waits for its turn (see
- * `TURN_BYTES` in http2/read-turns.ts), because a read is always handled as a whole.
+ * The maximum size of one read: as much as a connection may send before it waits for its turn (see
+ * `TURN_BYTES` in http2/read-turns.ts). A larger read would exceed that share at once.
  */
-export const READ_SIZE = 16_384
+const READ_SIZE = 16_384
 
 /** All sockets share one buffer, since each read is processed before the next one happens. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_SIZE)

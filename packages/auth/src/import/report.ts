@@ -17,7 +17,8 @@ export const skipReasons: Readonly<Record<string, string>> = {
   expired: 'the session has expired',
   'invalid record': 'the record is invalid',
   'duplicate record': 'an earlier record in the file is for the same user',
-  'oauth client': 'the session belongs to an OAuth client of Supabase Auth',
+  'oauth client': 'the session belongs to an OAuth client',
+  'old client': 'this release identifies OAuth clients differently; upgrade Supabase Auth first',
 }
 
 /** What happened to the rows of a table. */

@@ -104,7 +104,7 @@ class Import {
     const tables = importTables.filter(({ name }) => this.#schema.hasTable(name))
     await this.#writer.open(tables)
     const counts = new Map<string, number>()
-    for (const { name } of tables) counts.set(name, await this.#count(name))
+    for (const { name, isPresent } of tables) counts.set(name, await this.#count(name, isPresent))
     const notImported = await explainPrivileges(from, () => this.#countNotImported())
     await this.#warnOfAudiences()
     await this.#refuseLostUsers(counts.get('users') ?? 0)
@@ -139,8 +139,8 @@ class Import {
     return counts
   }
 
-  async #count(table: string): Promise<number> {
-    const text = this.#schema.toText(countRows(table))
+  async #count(table: string, isPresent?: string): Promise<number> {
+    const text = this.#schema.toText(countRows(table, isPresent))
     const { rows } = await this.#source.query<{ count: number }>(text)
     return rows[0]?.count ?? 0
   }

@@ -30,7 +30,12 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   await preparePeerDatabase(database.url)
   const provider = await openOAuthServer(t, keycloak)
   const server = await openAuthServer(t, {
-    env: { ...passkeyEnvironment, ...sourceEnvironment, ...provider.env },
+    env: {
+      ...passkeyEnvironment,
+      ...sourceEnvironment,
+      ...provider.env,
+      AUTH_OAUTH_SERVER_ENABLED: 'true',
+    },
     database: { url: database.url, schema: 'portcullis' },
   })
   assert.ok(server)
@@ -72,6 +77,11 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   const { sub: externalId } = claimsOf(external.access_token)
   const changedEmail = newEmail()
   await there.admin('PUT', `/users/${externalId}`, { email: changedEmail, email_confirm: true })
+  const client = await there.admin('POST', '/oauth/clients', {
+    client_name: 'Notes',
+    redirect_uris: ['https://notes.example.com/back'],
+    token_endpoint_auth_method: 'client_secret_post',
+  })
   const memberEmail = newEmail()
   const member: Tokens = await there.signUp({ email: memberEmail, password })
   const totp = await there.enroll(member.access_token, {
@@ -180,6 +190,20 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
     const { body } = await here.signIn({ email: keyEmail, password })
     const tokens = await here.verifyKey(body.access_token, keyFactor.id, securityKey)
     assert.equal(claimsOf(tokens.access_token).aal, 'aal2')
+  })
+
+  await t.test('an OAuth client keeps its identifier and its secret', async () => {
+    const ask = async (client_secret: string) => {
+      const { client_id } = client
+      const form = { grant_type: 'refresh_token', refresh_token: 'x', client_id, client_secret }
+      const answer = await send(server.url, '/oauth/token', {
+        body: `${new URLSearchParams(form)}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      })
+      return answer.body.error
+    }
+    assert.equal(await ask(client.client_secret), 'invalid_grant')
+    assert.equal(await ask('wrong'), 'invalid_client')
   })
 
   const newHere = newEmail()

@@ -7,16 +7,10 @@ export interface TurnConnection {
 }
 
 /**
- * The share of a connection: one that sends this much within a millisecond, or whose calls take this
- * long to handle, has to wait for its turn. The bytes are those of 80 rate limit calls with 10 descriptors,
- * or of 500 with one, which take about a millisecond; that includes the time after the store has
- * answered, which `TURN_MS` does not.
- *
- * Each turn costs system calls: to pause and resume, to read, to ask a store and to respond. Decision 009
- * has what was measured.
+ * A connection that sends this much within a millisecond has to wait for its turn. It is the size of
+ * about 200 calls, which take about a millisecond to handle.
  */
-export const TURN_BYTES = 49_152
-export const TURN_MS = 0.5
+export const TURN_BYTES = 16_384
 
 /**
  * A queue of the connections that have sent more than their share. In each iteration of the event loop,
@@ -39,9 +33,8 @@ export class ReadTurns {
 /** Pauses a connection that has read its share until its next turn. */
 export class ReadTurn {
   readonly #connection: TurnConnection
-  /** What was read in the millisecond that began at `#sinceMs`, and how long that took to handle. */
+  /** Bytes that were read in the millisecond that began at `#sinceMs`. */
   #bytes = 0
-  #handledMs = 0
   #sinceMs = 0
   isWaiting = false
 
@@ -49,12 +42,13 @@ export class ReadTurn {
     this.#connection = connection
   }
 
-  /** Counts a read that has just been handled. */
-  count(bytes: number, readAtMs: number): void {
-    if (readAtMs - this.#sinceMs >= 1) this.#begin(readAtMs)
+  count(bytes: number, nowMs: number): void {
+    if (nowMs - this.#sinceMs >= 1) {
+      this.#sinceMs = nowMs
+      this.#bytes = 0
+    }
     this.#bytes += bytes
-    this.#handledMs += performance.now() - readAtMs
-    if (this.#bytes >= TURN_BYTES || this.#handledMs >= TURN_MS) this.#wait()
+    if (this.#bytes >= TURN_BYTES) this.#wait()
   }
 
   take(): void {
@@ -62,14 +56,8 @@ export class ReadTurn {
     if (!this.#connection.isCongested) this.#connection.socket.resume()
   }
 
-  #begin(nowMs: number): void {
-    this.#sinceMs = nowMs
-    this.#bytes = 0
-    this.#handledMs = 0
-  }
-
   #wait(): void {
-    this.#begin(this.#sinceMs)
+    this.#bytes = 0
     const { socket, hub, isClosed, isCongested } = this.#connection
     if (this.isWaiting || isClosed || isCongested || hub.connections.size < 2) return
     this.isWaiting = true

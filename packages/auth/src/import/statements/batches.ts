@@ -41,12 +41,12 @@ export function selectBatch(
   has: HasColumn,
   { after, since, mostRows }: BatchSelection,
 ): string {
-  const { name, columns } = table
+  const { name, columns, isPresent = 'true' } = table
   const values = columns.map((each) => `${each.from(has)} as ${each.name}`).join(', ')
   const isChanged = since === undefined ? '' : `and ${table.isChangedSince(since)}`
   return `select q.*, hashtextextended(q::text, 0) from (
       select x.id, ${values} from {supabase}.${name} x
-      where x.id > ${after} ${isChanged} order by x.id limit ${mostRows}
+      where x.id > ${after} and ${isPresent} ${isChanged} order by x.id limit ${mostRows}
     ) q`
 }
 
@@ -137,7 +137,8 @@ export const countOutcomes = (mostExamples: number): string => `
     (array_agg(id::text order by id))[1:${mostExamples}] as examples
   from pg_temp.import_outcomes group by outcome`
 
-export const selectIds = (table: ImportTable): string => `select id from {supabase}.${table.name}`
+export const selectIds = ({ name, isPresent = 'true' }: ImportTable): string =>
+  `select x.id from {supabase}.${name} x where ${isPresent}`
 
 export const copyIntoIds = 'copy pg_temp.import_ids from stdin'
 

@@ -5,6 +5,8 @@ export interface ImportTable {
   /** What the report calls the rows. */
   readonly label: string
   readonly columns: readonly ImportColumn[]
+  /** The condition for rows `x` of the source that are not marked as deleted. Default: all. */
+  readonly isPresent?: string
   /** The condition for rows that `--since` selects. `x` is the row of the source. */
   readonly isChangedSince: (since: string) => string
   /**

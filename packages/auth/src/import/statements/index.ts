@@ -1,9 +1,17 @@
 import { factors } from './factors.ts'
 import { identities } from './identities.ts'
 import type { ImportTable } from './import-table.ts'
+import { oauthClients } from './oauth-clients.ts'
 import { passkeys } from './passkeys.ts'
 import { sessions } from './sessions.ts'
 import { users } from './users.ts'
 
 /** A table follows the tables that its foreign keys refer to. */
-export const importTables: readonly ImportTable[] = [users, identities, factors, passkeys, sessions]
+export const importTables: readonly ImportTable[] = [
+  users,
+  identities,
+  factors,
+  passkeys,
+  sessions,
+  oauthClients,
+]

@@ -17,6 +17,7 @@ const sampledColumns: Readonly<Record<string, readonly string[]>> = {
   mfa_factors: ['user_id', 'factor_type', 'status', 'created_at'],
   webauthn_credentials: ['user_id', 'credential_id', 'public_key', 'created_at'],
   sessions: ['user_id', 'not_after', 'user_agent', 'tag', 'created_at'],
+  oauth_clients: ['client_name', 'client_uri', 'logo_uri', 'created_at'],
 }
 
 /** The checksum of the password hash; null if the source encrypts the hash. */

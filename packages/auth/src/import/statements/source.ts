@@ -28,8 +28,8 @@ export const canReadSystemIdentifier = `
 export const readSystemIdentifier =
   'select system_identifier::text as identifier from pg_catalog.pg_control_system()'
 
-export const countRows = (table: string): string =>
-  `select count(*)::double precision as count from {supabase}.${table}`
+export const countRows = (table: string, isPresent = 'true'): string =>
+  `select count(*)::double precision as count from {supabase}.${table} x where ${isPresent}`
 
 export const countAudiences = `
   select coalesce(aud, '') as audience, count(*)::double precision as count
@@ -52,7 +52,6 @@ export const tablesNotImported = [
   'sso_domains',
   'saml_providers',
   'saml_relay_states',
-  'oauth_clients',
   'oauth_authorizations',
   'oauth_consents',
   'oauth_client_states',

@@ -67,6 +67,7 @@ export async function startPeer(
     GOTRUE_MFA_WEB_AUTHN_ENROLL_ENABLED: 'true',
     GOTRUE_MFA_WEB_AUTHN_VERIFY_ENABLED: 'true',
     GOTRUE_PASSKEY_ENABLED: 'true',
+    GOTRUE_OAUTH_SERVER_ENABLED: 'true',
     GOTRUE_WEBAUTHN_RP_ID: 'app.example.com',
     GOTRUE_WEBAUTHN_RP_DISPLAY_NAME: 'App',
     GOTRUE_WEBAUTHN_RP_ORIGINS: 'https://app.example.com',

@@ -88,5 +88,14 @@ export async function createSourceSchema(
         backed_up boolean not null, friendly_name text not null default '',
         created_at timestamptz not null default now(),
         updated_at timestamptz not null default now(), last_used_at timestamptz
+      );
+      create type oauth_client_type as enum ('public', 'confidential');
+      create table oauth_clients (
+        id uuid primary key, client_secret_hash text, registration_type text not null,
+        redirect_uris text not null, grant_types text not null, client_name text,
+        client_uri text, logo_uri text, created_at timestamptz not null default now(),
+        updated_at timestamptz not null default now(), deleted_at timestamptz,
+        client_type oauth_client_type not null default 'confidential',
+        token_endpoint_auth_method text not null
       );`)}`)
 }
