@@ -21,7 +21,7 @@ import { createEmailCheck } from './messages/requests/email-check.ts'
 import { createGatewayCodes } from './messages/requests/gateway-codes.ts'
 import { createMailPlanner } from './messages/requests/mail-plan.ts'
 import { createCooldownKeys } from './messages/requests/message-cooldowns.ts'
-import { fetchGuarded } from './outgoing/guarded-fetch.ts'
+import { type FetchSettings, fetchGuarded } from './outgoing/guarded-fetch.ts'
 import { post } from './outgoing/http-client.ts'
 import { writtenFormats } from './passwords/formats/index.ts'
 import type { WrittenFormat } from './passwords/formats/password-format.ts'
@@ -147,6 +147,7 @@ export function createServices(settings: ServicesSettings): Services {
     }),
     revocationFeed: settings.revocationFeed ?? noRevocationFeed,
     ...limits,
+    fetchClientDocument: createDocumentFetch(settings),
     accountKeys: createAccountKeys(keys.ring('accounts')),
     signInLog,
     startedAt,
@@ -182,6 +183,7 @@ export interface ChecksSettings {
         readonly dnsServers?: readonly string[]
         /** A certificate authority for the metadata of identity providers, as PEM. */
         readonly metadataCa?: string
+        readonly clientDocuments?: Partial<FetchSettings>
       }
     | undefined
 }
@@ -217,6 +219,21 @@ function createCaptchaCheck({ config, log, checkers }: ChecksSettings): Services
     post: (url, form) => post({ url, body: { form } }, limits),
     url: checkers?.captchaUrl,
   })
+}
+
+/** Redirects are not followed, because the URL is the identity of the client. */
+function createDocumentFetch({
+  config,
+  checkers,
+}: ChecksSettings): Services['fetchClientDocument'] {
+  const settings: FetchSettings = {
+    timeoutMs: toTimeoutMs(config, 5_000),
+    maxBytes: 10_240,
+    internalHosts: [],
+    mostRedirects: 0,
+    ...checkers?.clientDocuments,
+  }
+  return (url) => fetchGuarded(url, settings)
 }
 
 function createLeakCheck({ config, log, now, checkers }: ChecksSettings) {

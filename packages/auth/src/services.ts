@@ -61,6 +61,8 @@ export interface Services {
   readonly mailRenderer: MailRenderer
   /** Notifies the sender that messages are waiting. */
   readonly wakeMessages: () => void
+  /** Fetches the document that describes an OAuth client. @throws {OutgoingError} */
+  readonly fetchClientDocument: (url: URL) => Promise<string>
   readonly signInLog: SignInLog
   /**
    * When this server started; with several processes, when the first of them started. Milliseconds

@@ -101,8 +101,8 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/oauth-server/**': {
-    inside: `features/oauth-clients/** ${blocks} ${below}`,
-    outside: 'node:crypto',
+    inside: `features/oauth-clients/** ${blocks} ${below} outgoing/`,
+    outside: `${texts} node:crypto`,
     because: rules,
   },
   'features/oauth-server/endpoints/': {

@@ -54,6 +54,11 @@ import {
 } from './oauth-clients/endpoints.ts'
 import { decideConsent, getAuthorization } from './oauth-server/endpoints/authorizations.ts'
 import { startAuthorization, startAuthorizationByForm } from './oauth-server/endpoints/authorize.ts'
+import {
+  authorizeDevice,
+  showDevicePage,
+  submitDevicePage,
+} from './oauth-server/endpoints/devices.ts'
 import { listOwnGrants, revokeOwnGrant } from './oauth-server/endpoints/grants.ts'
 import {
   authorizationServerMetadata,
@@ -148,6 +153,9 @@ const table: readonly Endpoint[] = [
   decideConsent,
   showConsentPage,
   submitConsentPage,
+  authorizeDevice,
+  showDevicePage,
+  submitDevicePage,
   pushAuthorizationRequest,
   oauthToken,
   introspectToken,

@@ -21,13 +21,15 @@ export interface FetchSettings {
   readonly internalHosts: readonly string[]
   /** Whether only https is allowed, also after a redirect. Default: false. */
   readonly requiresTls?: boolean
+  /** Default: 3. */
+  readonly mostRedirects?: number
   /** Default: DNS; tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
   /** Additional trusted certificate authorities, as PEM; for tests. */
   readonly ca?: string
 }
 
-const maxRedirects = 3
+const defaultRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /**
@@ -37,9 +39,10 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308])
  */
 export async function fetchGuarded(start: URL, settings: FetchSettings): Promise<string> {
   const signal = AbortSignal.timeout(settings.timeoutMs)
+  const { mostRedirects = defaultRedirects } = settings
   let url = start
   try {
-    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    for (let redirects = 0; redirects <= mostRedirects; redirects++) {
       const isInternalAllowed =
         url.hostname === start.hostname && settings.internalHosts.includes(url.hostname)
       const response = await get(url, isInternalAllowed, settings, signal)
@@ -58,7 +61,7 @@ export async function fetchGuarded(start: URL, settings: FetchSettings): Promise
     if (signal.aborted) throw new OutgoingError(`no response within ${settings.timeoutMs} ms`)
     throw error instanceof OutgoingError ? error : new OutgoingError(toReason(error))
   }
-  throw new OutgoingError(`more than ${maxRedirects} redirects`)
+  throw new OutgoingError(`more than ${mostRedirects} redirects`)
 }
 
 async function get(

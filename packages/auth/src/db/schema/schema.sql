@@ -41,10 +41,10 @@
 -- factor_id uuid, code_hash bytea, used_at timestamp with time zone, created_at timestamp with time zone
 
 -- table oauth_authorizations
--- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone
+-- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone, user_code text, device_code_hash bytea, polled_at timestamp with time zone
 
 -- table oauth_clients
--- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone
+-- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone, metadata_url text, metadata_expires_at timestamp with time zone
 
 -- table oauth_consents
 -- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone
@@ -307,11 +307,17 @@ ALTER TABLE {ns}.mfa_recovery_codes ADD CONSTRAINT mfa_recovery_codes_pkey PRIMA
 -- constraint oauth_authorizations.oauth_authorizations_code_hash_key
 ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_code_hash_key UNIQUE (code_hash);
 
+-- constraint oauth_authorizations.oauth_authorizations_device_code_hash_key
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_device_code_hash_key UNIQUE (device_code_hash);
+
 -- constraint oauth_authorizations.oauth_authorizations_pkey
 ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_pkey PRIMARY KEY (id);
 
 -- constraint oauth_authorizations.oauth_authorizations_status_check
 ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_status_check CHECK ((status = ANY (ARRAY['pushed'::text, 'pending'::text, 'approved'::text, 'denied'::text, 'exchanged'::text])));
+
+-- constraint oauth_authorizations.oauth_authorizations_user_code_key
+ALTER TABLE {ns}.oauth_authorizations ADD CONSTRAINT oauth_authorizations_user_code_key UNIQUE (user_code);
 
 -- constraint oauth_clients.oauth_clients_check
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secret_hash IS NULL) = (client_type = 'public'::text)));
@@ -319,11 +325,14 @@ ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secre
 -- constraint oauth_clients.oauth_clients_client_type_check
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_client_type_check CHECK ((client_type = ANY (ARRAY['confidential'::text, 'public'::text])));
 
+-- constraint oauth_clients.oauth_clients_metadata_url_key
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_metadata_url_key UNIQUE (metadata_url);
+
 -- constraint oauth_clients.oauth_clients_pkey
 ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id);
 
 -- constraint oauth_clients.oauth_clients_registration_type_check
-ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_registration_type_check CHECK ((registration_type = ANY (ARRAY['manual'::text, 'dynamic'::text])));
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_registration_type_check CHECK ((registration_type = ANY (ARRAY['manual'::text, 'dynamic'::text, 'document'::text])));
 
 -- constraint oauth_consents.oauth_consents_pkey
 ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_pkey PRIMARY KEY (user_id, client_id, resource);
