@@ -29,7 +29,8 @@ import { createLeakedPasswords, createPwnedPasswords } from './passwords/passwor
 import { createHashQueue, createPasswords, type HashQueue } from './passwords/passwords.ts'
 import { createCaptcha } from './plugins/captcha/create-captcha.ts'
 import { createHooks } from './plugins/hooks/create-hooks.ts'
-import { createProviders } from './plugins/providers/create-providers.ts'
+import { createOpenIdLater, createProviders } from './plugins/providers/create-providers.ts'
+import { createCustomProviders } from './plugins/providers/custom/custom-provider.ts'
 import { createProviderHttp } from './plugins/providers/oauth/provider-http.ts'
 import { mostMetadataCharacters } from './saml/identity-provider.ts'
 import { createServiceProvider } from './saml/service-provider.ts'
@@ -139,6 +140,12 @@ export function createServices(settings: ServicesSettings): Services {
         requiresTls: true,
         ...(settings.checkers?.metadataCa !== undefined && { ca: settings.checkers.metadataCa }),
       }),
+    customProviders: createCustomProviders({
+      redirectUri: config.customOAuth.redirectUri,
+      internalHosts: config.customOAuth.internalHosts,
+      limits: { timeoutMs: toTimeoutMs(config, 10_000), maxBytes: 1_000_000 },
+      createOpenId: (http) => createOpenIdLater({ http, now }),
+    }),
     readiness: createReadiness({ db }),
     redirects: createRedirects({
       siteUrl: site.url,

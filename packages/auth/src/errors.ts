@@ -106,6 +106,8 @@ export const errorStatuses = {
   sso_domain_already_exists: 400,
   web3_provider_disabled: 422,
   web3_unsupported_chain: 400,
+  custom_provider_not_found: 404,
+  over_custom_provider_quota: 400,
   hook_timeout: 422,
   hook_timeout_after_retry: 422,
   hook_payload_over_size_limit: 422,

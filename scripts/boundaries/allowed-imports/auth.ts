@@ -9,7 +9,7 @@ const rules =
 /** Features that other features are built from. */
 const blocks = `
   features/users/** features/sessions/** features/one-time-codes/** features/factors/** features/passkeys/**
-  features/redirects/** features/audit/**`
+  features/redirects/** features/audit/** features/custom-providers/**`
 
 /** Modules that every feature may use. */
 const below = `
@@ -69,6 +69,11 @@ export const auth: PackageTable = {
   },
   'features/external/**': {
     inside: `features/account/** ${blocks} ${below}`,
+    outside: 'node:crypto',
+    because: rules,
+  },
+  'features/custom-providers/**': {
+    inside: `${blocks} ${below} outgoing/`,
     outside: 'node:crypto',
     because: rules,
   },

@@ -44,6 +44,7 @@ import {
   noteWithoutEffect,
   toDeprecations,
 } from './compatibility.ts'
+import { type CustomOAuthConfig, customOAuth, toCustomOAuth } from './custom-oauth.ts'
 import {
   type DatabaseConfig,
   database,
@@ -106,6 +107,7 @@ export const chapters = {
   processes,
   reloading,
   externalFlow,
+  customOAuth,
   ...hooks,
   ...external,
 } satisfies Chapters
@@ -134,6 +136,7 @@ export interface Config {
   readonly saml: SamlConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
+  readonly customOAuth: CustomOAuthConfig
   readonly hooks: HooksConfig
   readonly observability: ObservabilityConfig
   readonly openTelemetry: OpenTelemetryConfig
@@ -227,6 +230,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     saml: toSaml(settings.saml, settings.api.externalUrl, check),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
+    customOAuth: toCustomOAuth(settings.customOAuth, settings.api.externalUrl, check),
     hooks: hooksConfig,
     observability: toObservability(settings.observability, settings.database, check),
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),

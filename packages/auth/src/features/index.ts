@@ -25,6 +25,13 @@ import {
   adminListUsers,
   adminUpdateUser,
 } from './admin/endpoints/users.ts'
+import {
+  adminCreateCustomProvider,
+  adminDeleteCustomProvider,
+  adminGetCustomProvider,
+  adminListCustomProviders,
+  adminUpdateCustomProvider,
+} from './custom-providers/endpoints.ts'
 import { authorize } from './external/endpoints/authorize.ts'
 import { callback, callbackByForm } from './external/endpoints/callback.ts'
 import {
@@ -185,6 +192,11 @@ const table: readonly Endpoint[] = [
   adminIssueUserToken,
   adminRevokeAllSessions,
   adminGenerateLink,
+  adminListCustomProviders,
+  adminCreateCustomProvider,
+  adminGetCustomProvider,
+  adminUpdateCustomProvider,
+  adminDeleteCustomProvider,
   adminListOAuthClients,
   adminCreateOAuthClient,
   adminGetOAuthClient,

@@ -278,6 +278,19 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0061-custom-providers': [
+    [
+      'custom_providers',
+      {
+        id: '00000000-0000-4000-8000-0000000000b4',
+        identifier: 'custom:old',
+        settings: '{}',
+        secret: Buffer.alloc(60, 13),
+        created_at: '2024-01-01T00:00:00Z',
+        updated_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+  ],
   '0060-web3-messages': [
     ['web3_messages', { key: Buffer.alloc(32, 12), expires_at: '2024-01-01T00:10:00Z' }],
   ],

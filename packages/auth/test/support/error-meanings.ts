@@ -96,6 +96,9 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   oauth_token_not_allowed: 'the access token belongs to an OAuth client, which may not do this',
   web3_provider_disabled:
     'sign-in with wallets is disabled; see `AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED`',
+  custom_provider_not_found: 'no custom provider has this identifier',
+  over_custom_provider_quota:
+    'there are already `AUTH_CUSTOM_OAUTH_MAX_PROVIDERS` custom providers',
   web3_unsupported_chain: '`chain` must be `ethereum` or `solana`',
   hook_timeout: 'a hook took too long',
   hook_timeout_after_retry: 'a hook could not be reached',

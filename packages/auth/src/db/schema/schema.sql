@@ -7,6 +7,9 @@
 -- table code_attempts
 -- key bytea, attempts integer, tried_at timestamp with time zone
 
+-- table custom_providers
+-- id uuid, identifier text, settings jsonb, secret bytea, discovery jsonb, discovered_at timestamp with time zone, version integer, created_at timestamp with time zone, updated_at timestamp with time zone
+
 -- table flow_states
 -- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb, session_not_after timestamp with time zone
 
@@ -258,6 +261,12 @@ ALTER TABLE {ns}.audit_log_entries ADD CONSTRAINT audit_log_entries_pkey PRIMARY
 
 -- constraint code_attempts.code_attempts_pkey
 ALTER TABLE {ns}.code_attempts ADD CONSTRAINT code_attempts_pkey PRIMARY KEY (key);
+
+-- constraint custom_providers.custom_providers_identifier_key
+ALTER TABLE {ns}.custom_providers ADD CONSTRAINT custom_providers_identifier_key UNIQUE (identifier);
+
+-- constraint custom_providers.custom_providers_pkey
+ALTER TABLE {ns}.custom_providers ADD CONSTRAINT custom_providers_pkey PRIMARY KEY (id);
 
 -- constraint flow_states.flow_states_auth_code_key
 ALTER TABLE {ns}.flow_states ADD CONSTRAINT flow_states_auth_code_key UNIQUE (auth_code);

@@ -22,6 +22,9 @@ export const auditActions = {
   sso_provider_deleted: 'team',
   oauth_consent_granted: 'account',
   oauth_consent_revoked: 'account',
+  custom_provider_created: 'team',
+  custom_provider_updated: 'team',
+  custom_provider_deleted: 'team',
   test_email_requested: 'team',
   // Its type is not token, because searches leave out entries of that type, most of which are refreshes.
   token_issued: 'team',
