@@ -37,6 +37,7 @@ import {
   toProxies,
   toWorkers,
 } from './api.ts'
+import { type ApiKeysConfig, apiKeys, toApiKeys } from './api-keys.ts'
 import {
   chooseCompatMode,
   findAdvice,
@@ -98,6 +99,7 @@ export const chapters = {
   metadata,
   mfa,
   passkeys,
+  apiKeys,
   web3,
   oauthServer,
   saml,
@@ -131,6 +133,7 @@ export interface Config {
   readonly metadata: MetadataConfig
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
+  readonly apiKeys: ApiKeysConfig
   readonly web3: Web3Config
   readonly oauthServer: OAuthServerConfig
   readonly saml: SamlConfig
@@ -215,6 +218,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     passwords: toPasswords(settings.passwords, check),
     metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
+    apiKeys: toApiKeys(settings.apiKeys, check),
     passkeys: toPasskeys(
       settings.passkeys,
       settings.site.url,

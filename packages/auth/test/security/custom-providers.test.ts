@@ -105,7 +105,9 @@ test('custom providers', async (t) => {
     const code_challenge = createHash('sha256').update(verifier).digest('base64url')
     provider.account = newAccount()
     const { url, cookie } = await server.startFlow({
-      ...{ provider: identifier, code_challenge, code_challenge_method: 's256' },
+      provider: identifier,
+      code_challenge,
+      code_challenge_method: 's256',
     })
     assert.equal(url.searchParams.get('code_challenge_method'), 'S256')
     const back = await server.finishFlow(await provider.agree(`${url}`), cookie)

@@ -84,10 +84,15 @@ export function mergeSettings(
 }
 
 const urlFields = [
-  ...['issuer', 'discovery_url', 'authorization_url', 'token_url', 'userinfo_url', 'jwks_uri'],
-] as readonly ('issuer' | 'discovery_url' | 'token_url')[]
+  'issuer',
+  'discovery_url',
+  'authorization_url',
+  'token_url',
+  'userinfo_url',
+  'jwks_uri',
+] as const
 
-/** The other fields of the other type are dropped. */
+/** Drops the fields that only a provider of plain OAuth 2.0 has. */
 function toOidc(merged: CustomProviderSettings): CustomProviderSettings {
   const { authorization_url, token_url, userinfo_url, jwks_uri } = defaults
   if (merged.issuer === null) throw invalid('issuer is required for OIDC providers')
@@ -95,6 +100,7 @@ function toOidc(merged: CustomProviderSettings): CustomProviderSettings {
   return { ...merged, scopes, authorization_url, token_url, userinfo_url, jwks_uri }
 }
 
+/** Drops the fields that only a provider of OpenID Connect has. */
 function toPlain(merged: CustomProviderSettings): CustomProviderSettings {
   const { issuer, discovery_url, skip_nonce_check } = defaults
   for (const field of ['authorization_url', 'token_url', 'userinfo_url'] as const) {
