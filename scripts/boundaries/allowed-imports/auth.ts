@@ -94,6 +94,12 @@ export const auth: PackageTable = {
     outside: 'node:crypto',
     because: rules,
   },
+  'features/api-keys/**': {
+    inside: `${blocks} ${below}`,
+    outside: 'node:crypto node:zlib',
+    because: rules,
+  },
+  'features/api-keys/endpoints/': { inside: `features/** ${below} http/**` },
   'features/revocations/**': {
     inside: `${blocks} ${below}`,
     outside: texts,

@@ -37,6 +37,7 @@ import {
   toProxies,
   toWorkers,
 } from './api.ts'
+import { type ApiKeysConfig, apiKeys, toApiKeys } from './api-keys.ts'
 import {
   chooseCompatMode,
   findAdvice,
@@ -97,6 +98,7 @@ export const chapters = {
   metadata,
   mfa,
   passkeys,
+  apiKeys,
   web3,
   oauthServer,
   observability,
@@ -129,6 +131,7 @@ export interface Config {
   readonly metadata: MetadataConfig
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
+  readonly apiKeys: ApiKeysConfig
   readonly web3: Web3Config
   readonly oauthServer: OAuthServerConfig
   readonly external: ExternalConfig
@@ -212,6 +215,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     passwords: toPasswords(settings.passwords, check),
     metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
+    apiKeys: toApiKeys(settings.apiKeys, check),
     passkeys: toPasskeys(
       settings.passkeys,
       settings.site.url,

@@ -26,6 +26,23 @@ import {
   adminUpdateUser,
 } from './admin/endpoints/users.ts'
 import {
+  adminCreateKey,
+  adminCreateServiceAccount,
+  adminDeleteServiceAccount,
+  adminListKeys,
+  adminListServiceAccounts,
+  adminRevokeKey,
+  adminRotateKey,
+  verifyKey,
+} from './api-keys/endpoints/admin-keys.ts'
+import { extAuthz } from './api-keys/endpoints/ext-authz.ts'
+import {
+  createOwnKey,
+  listOwnKeys,
+  revokeOwnKey,
+  rotateOwnKey,
+} from './api-keys/endpoints/own-keys.ts'
+import {
   adminCreateCustomProvider,
   adminDeleteCustomProvider,
   adminGetCustomProvider,
@@ -142,6 +159,12 @@ const table: readonly Endpoint[] = [
   deleteOwnPasskey,
   listOwnSessions,
   endOwnSession,
+  listOwnKeys,
+  createOwnKey,
+  rotateOwnKey,
+  revokeOwnKey,
+  verifyKey,
+  ...extAuthz,
   revocations,
   startAuthorization,
   startAuthorizationByForm,
@@ -192,6 +215,13 @@ const table: readonly Endpoint[] = [
   adminUpdateOAuthClient,
   adminDeleteOAuthClient,
   adminRenewOAuthClientSecret,
+  adminListKeys,
+  adminCreateKey,
+  adminRotateKey,
+  adminRevokeKey,
+  adminListServiceAccounts,
+  adminCreateServiceAccount,
+  adminDeleteServiceAccount,
   adminAudit,
   adminEvents,
   adminSignIns,

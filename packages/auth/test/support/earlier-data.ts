@@ -348,6 +348,29 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
   '0042-import-sources': [
     ['imported_rows', { ...importedRow, table_name: 'sessions', source: 'file' }],
   ],
+  '0072-api-keys': [
+    [
+      'service_accounts',
+      {
+        id: '00000000-0000-4000-8000-0000000000b2',
+        name: 'reports',
+        role: 'service_account',
+        created_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'api_keys',
+      {
+        id: '00000000-0000-4000-8000-0000000000b3',
+        user_id: ada.id,
+        name: 'laptop',
+        hint: 'abcd',
+        secret_hash: Buffer.alloc(32, 12),
+        scopes: '[]',
+        created_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+  ],
   '0070-revocations': [
     [
       'revocations',

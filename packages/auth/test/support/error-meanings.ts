@@ -75,6 +75,10 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   webauthn_challenge_expired: 'the challenge has expired; request new options',
   webauthn_verification_failed:
     'the response of the authenticator is invalid, or the passkey is unknown',
+  api_key_not_found: 'the key does not exist, or belongs to another user',
+  invalid_api_key: 'the key is unknown, expired or revoked, or its owner is banned',
+  too_many_api_keys: 'the owner already has `AUTH_API_KEYS_MAX_PER_OWNER` keys',
+  service_account_not_found: 'no service account has this ID',
   oauth_client_not_found: 'no OAuth client has this ID',
   oauth_dynamic_client_registration_disabled: 'clients cannot register themselves',
   oauth_authorization_not_found:

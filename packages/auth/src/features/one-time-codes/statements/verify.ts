@@ -236,6 +236,9 @@ function removeUnclaimed(provider: 'email' | 'phone'): string {
      ), unclaimed_passkeys as (
        delete from {ns}.webauthn_credentials k using consumed c
        where c.takes_over and k.user_id = c.user_id
+     ), unclaimed_keys as (
+       delete from {ns}.api_keys k using consumed c
+       where c.takes_over and k.user_id = c.user_id
      ), unclaimed_consents as (
        delete from {ns}.oauth_consents g using consumed c
        where c.takes_over and g.user_id = c.user_id
