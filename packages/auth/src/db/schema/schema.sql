@@ -622,6 +622,7 @@ CREATE INDEX revocations_revoked_at ON {ns}.revocations USING btree (revoked_at)
 
 -- index saml_assertions.saml_assertions_expires_at
 CREATE INDEX saml_assertions_expires_at ON {ns}.saml_assertions USING btree (expires_at);
+
 -- index service_accounts.service_accounts_created_at
 CREATE INDEX service_accounts_created_at ON {ns}.service_accounts USING btree (created_at, id);
 
