@@ -29,6 +29,7 @@ test('only audiences that the operator allows can be chosen (property 51)', asyn
     const bodies: Readonly<Record<string, object>> = {
       '/otp': { email: newEmail() },
       '/token': { email, password },
+      '/api-keys/verify': { api_key: 'unknown' },
     }
     for (const { method, path, allowed } of endpoints) {
       const token = { user: userToken, 'former user': userToken, admin: serviceToken, anyone: '' }
