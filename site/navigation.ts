@@ -84,6 +84,7 @@ const auth: Product = {
         'Authorized addresses',
       ),
       whole('docs/auth-oauth-server.md', 'OAuth server'),
+      whole('docs/auth-sso.md', 'Single sign-on'),
       part('docs/auth-operations.md', 'Hooks'),
       part('docs/auth.md', 'Administration'),
     ],

@@ -32,6 +32,8 @@ import { createHooks } from './plugins/hooks/create-hooks.ts'
 import { createOpenIdLater, createProviders } from './plugins/providers/create-providers.ts'
 import { createCustomProviders } from './plugins/providers/custom/custom-provider.ts'
 import { createProviderHttp } from './plugins/providers/oauth/provider-http.ts'
+import { mostMetadataCharacters } from './saml/identity-provider.ts'
+import { createServiceProvider } from './saml/service-provider.ts'
 import type { Services } from './services.ts'
 import { createTokenSigner } from './tokens/json-web-token.ts'
 import { createSecretBox } from './tokens/secret-box.ts'
@@ -129,6 +131,15 @@ export function createServices(settings: ServicesSettings): Services {
       timeoutMs: Math.min(10_000, Math.ceil(config.api.maxRequestDurationMs * 0.8)),
       now,
     }),
+    serviceProvider: toServiceProvider(config),
+    fetchMetadata: (url) =>
+      fetchGuarded(new URL(url), {
+        timeoutMs: toTimeoutMs(config, 5_000),
+        maxBytes: mostMetadataCharacters,
+        internalHosts: config.saml.metadataHosts,
+        requiresTls: true,
+        ...(settings.checkers?.metadataCa !== undefined && { ca: settings.checkers.metadataCa }),
+      }),
     customProviders: createCustomProviders({
       redirectUri: config.customOAuth.redirectUri,
       internalHosts: config.customOAuth.internalHosts,
@@ -151,6 +162,16 @@ export function createServices(settings: ServicesSettings): Services {
   }
 }
 
+function toServiceProvider({ saml }: Config): Services['serviceProvider'] {
+  if (saml.privateKey === undefined) return undefined
+  return createServiceProvider({
+    externalUrl: saml.externalUrl,
+    privateKey: saml.privateKey,
+    nextPrivateKey: saml.privateKeyNext,
+    allowsEncryption: saml.allowsEncryption,
+  })
+}
+
 /** Milliseconds since the epoch. */
 export function toProcessStart(): number {
   return Math.round(Date.now() - process.uptime() * 1_000)
@@ -167,6 +188,8 @@ export interface ChecksSettings {
         readonly leaksUrl?: string
         readonly smsUrl?: string
         readonly dnsServers?: readonly string[]
+        /** A certificate authority for the metadata of identity providers, as PEM. */
+        readonly metadataCa?: string
         readonly clientDocuments?: Partial<FetchSettings>
       }
     | undefined

@@ -21,6 +21,7 @@ import type { Captcha } from './plugins/captcha/captcha.ts'
 import type { Hooks } from './plugins/hooks/index.ts'
 import type { CustomProviders } from './plugins/providers/custom/custom-provider.ts'
 import type { ExternalProviders } from './plugins/providers/oauth/provider.ts'
+import type { ServiceProvider } from './saml/service-provider.ts'
 import type { TokenSigner } from './tokens/json-web-token.ts'
 import type { SecretBox } from './tokens/secret-box.ts'
 import type { SigningKeys } from './tokens/signing-keys.ts'
@@ -46,6 +47,10 @@ export interface Services {
   readonly cooldownKeys: CooldownKeys
   readonly factorSecrets: SecretBox
   readonly providers: ExternalProviders
+  /** This server as a SAML service provider. Undefined: SAML is disabled. */
+  readonly serviceProvider: ServiceProvider | undefined
+  /** Fetches the metadata of an identity provider. @throws {OutgoingError} */
+  readonly fetchMetadata: (url: string) => Promise<string>
   /** Opens the providers that administrators have registered. */
   readonly customProviders: CustomProviders
   readonly hooks: Hooks

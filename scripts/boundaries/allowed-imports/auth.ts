@@ -13,7 +13,7 @@ const blocks = `
 
 /** Modules that every feature may use. */
 const below = `
-  messages/** tokens/ passwords/** plugins/** limits/** db/ db/connection/ db/migrate/ config/ config/mail/ services.ts
+  messages/** tokens/ passwords/** plugins/** saml/ limits/** db/ db/connection/ db/migrate/ config/ config/mail/ services.ts
   errors.ts`
 
 export const auth: PackageTable = {
@@ -91,6 +91,11 @@ export const auth: PackageTable = {
   },
   'features/oauth-clients/**': {
     inside: `${blocks} ${below}`,
+    outside: 'node:crypto',
+    because: rules,
+  },
+  'features/sso/**': {
+    inside: `features/external/** ${blocks} ${below}`,
     outside: 'node:crypto',
     because: rules,
   },
@@ -215,6 +220,10 @@ export const auth: PackageTable = {
     types: 'passwords/ outgoing/',
   },
   'template/': {},
+  'saml/': {
+    outside: '@xmldom/xmldom saxes xml-crypto node:crypto node:zlib',
+    because: 'It checks documents, and does not depend on requests, tables or the environment.',
+  },
 
   'limits/**': {
     inside: 'config/ errors.ts',
@@ -229,9 +238,9 @@ export const auth: PackageTable = {
   },
   'config/': {
     inside: `
-      config/checks.ts config/mail/ config/variables.ts plugins/** tokens/ passwords/formats/ db/ db/connection/
-      errors.ts`,
-    outside: '@portcullis/service-kit node:fs node:net node:os node:url',
+      config/checks.ts config/mail/ config/variables.ts plugins/** tokens/ passwords/formats/ saml/ db/
+      db/connection/ errors.ts`,
+    outside: '@portcullis/service-kit node:crypto node:fs node:net node:os node:url',
   },
   'config/mail/': {
     inside: 'config/checks.ts config/variables.ts outgoing/',

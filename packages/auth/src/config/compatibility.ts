@@ -96,10 +96,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
   ],
   [/^PASSWORD_HIBP_BLOOM_/, 'leaked passwords are looked up without a local filter. Remove it'],
   [/^(?:SESSION_KEY|COOKIE_.+)$/, 'this server keeps no sessions in cookies. Remove it'],
-  [
-    /^(?:EXTERNAL_)?SAML_/,
-    'SAML is not supported. Users who sign in with SAML need another way to sign in',
-  ],
+  [/^EXTERNAL_SAML_/, 'use GOTRUE_SAML_ENABLED and /admin/sso/providers instead'],
   [/^HOOK_CUSTOM_SMS_PROVIDER_SECRETS?$/, 'use GOTRUE_HOOK_SEND_SMS_SECRETS instead'],
   [/^HOOK_CUSTOM_SMS_PROVIDER_(.+)$/, 'use GOTRUE_HOOK_SEND_SMS_$1 instead'],
   [/^HOOK_(.+)_SECRET$/, 'use GOTRUE_HOOK_$1_SECRETS instead'],

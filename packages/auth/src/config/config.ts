@@ -74,6 +74,7 @@ import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open
 import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
 import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
+import { type SamlConfig, saml, toSaml } from './saml.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { hasPublicKey, type TokensConfig, tokens, toTokens } from './tokens.ts'
@@ -101,6 +102,7 @@ export const chapters = {
   apiKeys,
   web3,
   oauthServer,
+  saml,
   observability,
   openTelemetry,
   profiler,
@@ -134,6 +136,7 @@ export interface Config {
   readonly apiKeys: ApiKeysConfig
   readonly web3: Web3Config
   readonly oauthServer: OAuthServerConfig
+  readonly saml: SamlConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
   readonly customOAuth: CustomOAuthConfig
@@ -228,6 +231,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       { hasPublicKey: hasPublicKey(tokensConfig), hasCaptcha: captchaConfig !== undefined },
       check,
     ),
+    saml: toSaml(settings.saml, settings.api.externalUrl, check),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
     customOAuth: toCustomOAuth(settings.customOAuth, settings.api.externalUrl, check),

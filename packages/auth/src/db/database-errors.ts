@@ -136,7 +136,11 @@ export function isTaken(
     | 'mfa_factors_phone'
     | 'mfa_factors_recovery'
     | 'webauthn_credentials_credential_id'
-    | 'message_gaps_pkey',
+    | 'message_gaps_pkey'
+    | 'sso_providers_pkey'
+    | 'sso_providers_entity_id'
+    | 'sso_providers_resource_id'
+    | 'sso_domains_pkey',
 ): boolean {
   return error instanceof DatabaseError && error.code === '23505' && error.constraint === index
 }

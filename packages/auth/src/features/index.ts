@@ -116,6 +116,14 @@ import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
 import { magiclink, otp } from './sign-in/endpoints/otp.ts'
 import { token } from './sign-in/endpoints/token.ts'
 import { signup } from './sign-up/endpoints.ts'
+import {
+  adminCreateSsoProvider,
+  adminDeleteSsoProvider,
+  adminGetSsoProvider,
+  adminListSsoProviders,
+  adminUpdateSsoProvider,
+} from './sso/endpoints/providers.ts'
+import { samlAcs, samlMetadata, startSsoSignIn } from './sso/endpoints/sign-in.ts'
 
 /** The route table, from which the router, the OpenAPI document and the documentation are built. */
 const table: readonly Endpoint[] = [
@@ -137,6 +145,9 @@ const table: readonly Endpoint[] = [
   authorize,
   callback,
   callbackByForm,
+  startSsoSignIn,
+  samlMetadata,
+  samlAcs,
   linkUserIdentity,
   confirmLinking,
   decideLinking,
@@ -215,6 +226,11 @@ const table: readonly Endpoint[] = [
   adminUpdateOAuthClient,
   adminDeleteOAuthClient,
   adminRenewOAuthClientSecret,
+  adminListSsoProviders,
+  adminCreateSsoProvider,
+  adminGetSsoProvider,
+  adminUpdateSsoProvider,
+  adminDeleteSsoProvider,
   adminListKeys,
   adminCreateKey,
   adminRotateKey,

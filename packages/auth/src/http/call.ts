@@ -36,6 +36,10 @@ export interface Answer {
   readonly stream?: (closed: AbortSignal) => AsyncIterable<string>
   /** An HTML page instead of a JSON body. */
   readonly html?: string
+  /** An XML document instead of a JSON body. */
+  readonly xml?: string
+  /** The type of a JSON body, if it is a more specific one. */
+  readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
   /** Called when the whole response has been written to the connection. */
   readonly onSent?: () => void

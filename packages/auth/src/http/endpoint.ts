@@ -20,6 +20,8 @@ export interface Endpoint {
   /** A one-line description for the API documentation. */
   readonly summary: string
   readonly allowed: Allowed
+  /** Throws if the feature of the endpoint is disabled. Called before the caller is identified. */
+  readonly requires?: (services: Services) => void
   /**
    * Whether the access token may be one that an OAuth client uses for the user. The endpoint must
    * then return and change only what the scope of the token allows.

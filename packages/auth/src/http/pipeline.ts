@@ -64,6 +64,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     return checkLimit(endpoint, { limitKey, body, query }, services.requestLimits)
   }
   const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
+    endpoint.requires?.(services)
     if (endpoint.oauth !== undefined) refuseRepeated(request.query)
     const identified = await identifyCaller(endpoint, request.headers, services)
     const address = addresses.find(request.headers, request.ip)

@@ -14,6 +14,7 @@ const fiveMinutes = 5 * minute
 const defaults = {
   token: { most: 150, periodMs: fiveMinutes, burst: 30 },
   requests: { most: 30, periodMs: fiveMinutes, burst: 30 },
+  assertions: { most: 15, periodMs: fiveMinutes, burst: 30 },
   register: { most: 10, periodMs: fiveMinutes, burst: 30 },
   anonymous: { most: 30, periodMs: 60 * minute, burst: 30 },
   mfa: { most: 15, periodMs: minute, burst: 30 },
@@ -22,7 +23,11 @@ const defaults = {
   passwordAccount: { most: 100, periodMs: 60 * minute, burst: 100 },
 } as const satisfies Record<string, DefaultLimit>
 
-export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): LimitTable {
+export function toLimitTable({
+  limits,
+  mfa,
+  saml,
+}: Pick<Config, 'limits' | 'mfa' | 'saml'>): LimitTable {
   const otp = toLimit(defaults.requests, limits.otp)
   // An external sign-in has the defaults of /token.
   const external = toLimit(defaults.token, limits.external)
@@ -40,6 +45,8 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
     oauth_register: toLimit(defaults.register, limits.register),
     authorize: external,
     callback: external,
+    sso: toLimit(defaults.requests, saml.starts),
+    saml: toLimit(defaults.assertions, saml.assertions),
     anonymous: toLimit(defaults.anonymous, limits.anonymous),
     mfa: toLimit(defaults.mfa, mfa.requestsPerMinute),
     password: toLimit(defaults.password, limits.password),

@@ -21,6 +21,8 @@ export const limiterNames = [
   'oauth_register',
   'authorize',
   'callback',
+  'sso',
+  'saml',
   'password',
   'password_account',
   'codes',

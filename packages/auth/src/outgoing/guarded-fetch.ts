@@ -19,6 +19,8 @@ export interface FetchSettings {
    * there.
    */
   readonly internalHosts: readonly string[]
+  /** Whether only https is allowed, also after a redirect. Default: false. */
+  readonly requiresTls?: boolean
   /** Default: 3. */
   readonly mostRedirects?: number
   /** Default: DNS; tests replace it. */
@@ -119,6 +121,9 @@ async function open(
   settings: FetchSettings,
   { body, ...options }: OpenOptions,
 ): Promise<IncomingMessage> {
+  if (settings.requiresTls && url.protocol !== 'https:') {
+    throw new OutgoingError(`${url.protocol} is not https`)
+  }
   const request = { 'http:': requestHttp, 'https:': requestHttps }[url.protocol]
   if (request === undefined) throw new OutgoingError(`${url.protocol} is neither http nor https`)
   const host = url.hostname.replace(/^\[|\]$/g, '')

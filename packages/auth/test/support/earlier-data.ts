@@ -26,6 +26,7 @@ export const earlier = {
   codeVerifier: 'v'.repeat(43),
   factorId: '00000000-0000-4000-8000-0000000000a3',
   passkeyId: '00000000-0000-4000-8000-0000000000a4',
+  ssoProviderId: '00000000-0000-4000-8000-0000000000b5',
 } as const
 
 const { ada, ben } = earlier
@@ -343,6 +344,36 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
     [
       'imported_refresh_tokens',
       { token_hash: Buffer.alloc(32, 11), session_id: earlier.sessionId, counter: 2 },
+    ],
+  ],
+  '0080-sso': [
+    [
+      'sso_providers',
+      {
+        id: earlier.ssoProviderId,
+        entity_id: 'https://idp.example/metadata',
+        metadata_xml: '<EntityDescriptor/>',
+        metadata_read_at: '2024-01-01T00:00:00Z',
+        attribute_mapping: {},
+        created_at: '2024-01-01T00:00:00Z',
+        updated_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'sso_domains',
+      {
+        domain: 'company.example',
+        sso_provider_id: earlier.ssoProviderId,
+        created_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'saml_assertions',
+      {
+        sso_provider_id: earlier.ssoProviderId,
+        id_hash: Buffer.alloc(32, 12),
+        expires_at: '2024-01-01T00:00:00Z',
+      },
     ],
   ],
   '0042-import-sources': [

@@ -14,7 +14,7 @@
 -- id uuid, identifier text, settings jsonb, secret bytea, discovery jsonb, discovered_at timestamp with time zone, version integer, created_at timestamp with time zone, updated_at timestamp with time zone
 
 -- table flow_states
--- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb
+-- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb, session_not_after timestamp with time zone
 
 -- table identities
 -- id uuid, user_id uuid, provider text, provider_id text, identity_data jsonb, email text, last_sign_in_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone
@@ -64,6 +64,9 @@
 -- table revocations
 -- id bigint, kind text, subject uuid, until timestamp with time zone, revoked_at timestamp with time zone
 
+-- table saml_assertions
+-- sso_provider_id uuid, id_hash bytea, expires_at timestamp with time zone
+
 -- table secret_keys
 -- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone
 
@@ -81,6 +84,12 @@
 
 -- table sign_in_failures
 -- id uuid, period timestamp with time zone, aud text, name text, reason text, ip_address text, user_id uuid, count bigint, first_at timestamp with time zone, last_at timestamp with time zone, user_agent text, request_id text
+
+-- table sso_domains
+-- domain text, sso_provider_id uuid, created_at timestamp with time zone
+
+-- table sso_providers
+-- id uuid, resource_id text, disabled boolean, entity_id text, metadata_xml text, metadata_url text, metadata_read_at timestamp with time zone, attribute_mapping jsonb, name_id_format text, created_at timestamp with time zone, updated_at timestamp with time zone
 
 -- table user_counts
 -- aud text, slot smallint, count bigint
@@ -389,6 +398,9 @@ ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_kind_check CHECK ((kind 
 -- constraint revocations.revocations_pkey
 ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_pkey PRIMARY KEY (id);
 
+-- constraint saml_assertions.saml_assertions_pkey
+ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_pkey PRIMARY KEY (sso_provider_id, id_hash);
+
 -- constraint secret_keys.secret_keys_pkey
 ALTER TABLE {ns}.secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (name, version);
 
@@ -415,6 +427,12 @@ ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_period_aud_nam
 
 -- constraint sign_in_failures.sign_in_failures_pkey
 ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_pkey PRIMARY KEY (id);
+
+-- constraint sso_domains.sso_domains_pkey
+ALTER TABLE {ns}.sso_domains ADD CONSTRAINT sso_domains_pkey PRIMARY KEY (domain);
+
+-- constraint sso_providers.sso_providers_pkey
+ALTER TABLE {ns}.sso_providers ADD CONSTRAINT sso_providers_pkey PRIMARY KEY (id);
 
 -- constraint user_counts.user_counts_pkey
 ALTER TABLE {ns}.user_counts ADD CONSTRAINT user_counts_pkey PRIMARY KEY (aud, slot);
@@ -479,6 +497,9 @@ ALTER TABLE {ns}.oauth_consents ADD CONSTRAINT oauth_consents_user_id_fkey FOREI
 -- constraint one_time_tokens.one_time_tokens_user_id_fkey
 ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
 
+-- constraint saml_assertions.saml_assertions_sso_provider_id_fkey
+ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
+
 -- constraint sessions.sessions_factor_id_fkey
 ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES {ns}.mfa_factors(id) ON DELETE SET NULL;
 
@@ -487,6 +508,9 @@ ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_user_id_fkey FOREIGN KEY (user
 
 -- constraint sign_in_failures.sign_in_failures_user_id_fkey
 ALTER TABLE {ns}.sign_in_failures ADD CONSTRAINT sign_in_failures_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
+
+-- constraint sso_domains.sso_domains_sso_provider_id_fkey
+ALTER TABLE {ns}.sso_domains ADD CONSTRAINT sso_domains_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
 
 -- constraint webauthn_challenges.webauthn_challenges_user_id_fkey
 ALTER TABLE {ns}.webauthn_challenges ADD CONSTRAINT webauthn_challenges_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
@@ -596,6 +620,9 @@ CREATE INDEX outbox_recipient ON {ns}.outbox USING btree (recipient) WHERE (fail
 -- index revocations.revocations_revoked_at
 CREATE INDEX revocations_revoked_at ON {ns}.revocations USING btree (revoked_at);
 
+-- index saml_assertions.saml_assertions_expires_at
+CREATE INDEX saml_assertions_expires_at ON {ns}.saml_assertions USING btree (expires_at);
+
 -- index service_accounts.service_accounts_created_at
 CREATE INDEX service_accounts_created_at ON {ns}.service_accounts USING btree (created_at, id);
 
@@ -619,6 +646,18 @@ CREATE INDEX sign_in_failures_last_at ON {ns}.sign_in_failures USING btree (last
 
 -- index sign_in_failures.sign_in_failures_user
 CREATE INDEX sign_in_failures_user ON {ns}.sign_in_failures USING btree (user_id, last_at, id);
+
+-- index sso_domains.sso_domains_provider
+CREATE INDEX sso_domains_provider ON {ns}.sso_domains USING btree (sso_provider_id);
+
+-- index sso_providers.sso_providers_created_at
+CREATE INDEX sso_providers_created_at ON {ns}.sso_providers USING btree (created_at, id);
+
+-- index sso_providers.sso_providers_entity_id
+CREATE UNIQUE INDEX sso_providers_entity_id ON {ns}.sso_providers USING btree (entity_id);
+
+-- index sso_providers.sso_providers_resource_id
+CREATE UNIQUE INDEX sso_providers_resource_id ON {ns}.sso_providers USING btree (lower(resource_id));
 
 -- index users.users_email
 CREATE UNIQUE INDEX users_email ON {ns}.users USING btree (email) WHERE (NOT is_sso_user);

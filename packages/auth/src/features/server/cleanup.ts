@@ -116,6 +116,7 @@ function toSteps({
     ['wallet messages', purges.web3Messages, dayMs],
     ['unverified factors', purges.factors, dayMs],
     ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
+    ['used assertions', purges.samlAssertions, 0],
     // An exchanged code is kept for a day, so that a second use of it is noticed.
     ['OAuth requests', purges.oauthAuthorizations, dayMs],
     ['given-up messages', purges.failedMessages, 7 * dayMs],

@@ -1,4 +1,3 @@
-import { ApiError, type ErrorCode } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint, type Endpoint } from '../../http/endpoint.ts'
 import { toOpenApi } from '../../http/openapi.ts'
@@ -44,7 +43,8 @@ export const settings = defineEndpoint({
   summary: 'Returns the public settings of this installation',
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
-  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys, web3, oauthServer } }) {
+  async handle({ isSdk }, { config }) {
+    const { external, site, mail, sms, passkeys, web3, oauthServer, saml } = config
     const isListed = (id: ProviderId) =>
       isSdk || specifiedProviderIds.includes(id) || external[id].enabled
     const enabled = Object.fromEntries(
@@ -69,7 +69,10 @@ export const settings = defineEndpoint({
       web3_ethereum_enabled: web3.ethereum.enabled,
       web3_solana_enabled: web3.solana.enabled,
       oauth_server_enabled: oauthServer.enabled,
-      ...(isSdk && { saml_enabled: false, saml_private_key_next_configured: false }),
+      ...(isSdk && {
+        saml_enabled: saml.enabled,
+        saml_private_key_next_configured: saml.privateKeyNext !== undefined,
+      }),
     })
   },
 })
@@ -98,41 +101,3 @@ export function createOpenApi(endpoints: readonly Endpoint[]): Endpoint {
       json(toOpenApi(endpoints, version, config.api.externalUrl)),
   })
 }
-
-type Route = Pick<Endpoint, 'method' | 'path'>
-
-/**
- * Features of Supabase Auth that this server does not have. The routes respond as if the feature
- * were disabled, which clients can distinguish from a wrong URL.
- */
-function toDisabledEndpoints(
-  code: ErrorCode,
-  message: string,
-  summary: string,
-  ...routes: readonly Route[]
-): readonly Endpoint[] {
-  return routes.map((route) =>
-    defineEndpoint({
-      ...route,
-      summary,
-      allowed: 'anyone',
-      success: { status: 404, description: `Never returned: ${message}` },
-      handle() {
-        return Promise.reject(new ApiError(code, message, { status: 404 }))
-      },
-    }),
-  )
-}
-
-const saml = toDisabledEndpoints(
-  'saml_provider_disabled',
-  'SAML 2.0 is disabled',
-  'Single sign-on with SAML. Not supported',
-  { method: 'POST', path: '/sso' },
-  { method: 'GET', path: '/sso/saml/metadata' },
-  { method: 'POST', path: '/sso/saml/acs' },
-  { method: 'GET', path: '/admin/sso/providers' },
-  { method: 'POST', path: '/admin/sso/providers' },
-)
-
-export const disabledFeatures: readonly Endpoint[] = [...saml]

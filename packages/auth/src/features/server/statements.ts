@@ -98,6 +98,7 @@ export const purges = {
   revokedSessions: toPurge({ table: 'sessions', time: 'revoked_at' }),
   expiredSessions: toPurge({ table: 'sessions', time: 'not_after' }),
   oneTimeTokens: toPurge({ table: 'one_time_tokens', time: 'expires_at' }),
+  samlAssertions: toPurge({ table: 'saml_assertions', time: 'expires_at' }),
   oauthAuthorizations: toPurge({ table: 'oauth_authorizations', time: 'expires_at' }),
   flowStates: toPurge({ table: 'flow_states', time: 'created_at' }),
   messageGaps: toPurge({ table: 'message_gaps', time: 'sent_at' }),

@@ -77,6 +77,8 @@ export interface Login {
   readonly newHash?: string | undefined
   /** The hash that the password was checked against. If it has changed since, the sign-in fails. */
   readonly shownHash?: string | undefined
+  /** When the session ends at the latest, if the provider limits it. */
+  readonly notAfter?: Date | undefined
 }
 
 export type TokenResponse = Readonly<Record<string, Json>>
@@ -229,6 +231,7 @@ export function createSessions(parts: SessionParts): Sessions {
       now: new Date(nowMs),
       shownHash: login.shownHash ?? null,
       tag: client.tag ?? null,
+      notAfter: login.notAfter ?? null,
     })
     const response = row && (await toFirstResponse(row, client, nowMs))
     if (response !== undefined && action === 'login') parts.onSignedIn?.()

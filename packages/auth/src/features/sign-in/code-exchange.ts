@@ -104,7 +104,14 @@ function toExchange(flow: FlowRow, client: Client, nowMs: number): FlowExchange 
     flow_id: id,
     session: {
       id: randomUUID(),
-      amr: [{ method, timestamp: Math.floor(nowMs / 1_000), ...(provider !== '' && { provider }) }],
+      amr: [
+        {
+          method,
+          timestamp: Math.floor(nowMs / 1_000),
+          // Clients of Supabase Auth expect the plain ID of a SAML provider.
+          ...(provider !== '' && { provider: provider.replace(/^sso:/, '') }),
+        },
+      ],
       is_recovery: method === 'recovery',
       tag: client.tag ?? null,
     },

@@ -64,12 +64,14 @@ export const exchangeFlow = statement(
    ), used as (
      delete from {ns}.flow_states f using owner o cross join p
      where f.id = p.flow_id and f.user_id = o.id
-     returning f.user_id, coalesce(nullif(f.provider_type, ''), f.authentication_method) as way
+     returning f.user_id, f.session_not_after,
+       coalesce(nullif(f.provider_type, ''), f.authentication_method) as way
    ), opened as (
      insert into {ns}.sessions
-       (id, user_id, amr, user_agent, ip, is_recovery, tag, created_at, updated_at)
+       (id, user_id, amr, user_agent, ip, is_recovery, tag, not_after, created_at, updated_at)
      select (p.session ->> 'id')::uuid, used.user_id, p.session -> 'amr', p.user_agent, p.ip,
-       (p.session ->> 'is_recovery')::boolean, p.session ->> 'tag', p.now, p.now
+       (p.session ->> 'is_recovery')::boolean, p.session ->> 'tag', used.session_not_after, p.now,
+       p.now
      from used cross join p
      returning *
    ), signed_in as (

@@ -178,7 +178,7 @@ function toFutureRow(user: NewUser): UserRow {
     deleted_at: null,
     raw_app_meta_data: user.raw_app_meta_data,
     raw_user_meta_data: user.raw_user_meta_data,
-    is_sso_user: false,
+    is_sso_user: user.is_sso_user ?? false,
     admin_data: null,
     is_anonymous: user.is_anonymous,
     created_at: now,

@@ -89,9 +89,8 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
 }
 
 function write(reply: FastifyReply, answer: Answer): FastifyReply {
-  const { status, body, html, stream, headers, onSent } = answer
-  const text = html ?? (body === undefined ? undefined : JSON.stringify(body))
-  const type = html === undefined ? 'application/json' : 'text/html; charset=utf-8'
+  const { status, stream, headers, onSent } = answer
+  const { text, type } = toContent(answer)
   reply.headers({ ...safeHeaders, ...headers })
   // Fastify would respond with its own message and quote the header to the client.
   checkHeaders(reply.getHeaders())
@@ -106,6 +105,15 @@ function write(reply: FastifyReply, answer: Answer): FastifyReply {
   }
   if (stream !== undefined) return writeStream(reply, stream)
   return text === undefined ? reply.send() : reply.type(type).send(text)
+}
+
+function toContent({ body, html, xml, contentType = 'application/json' }: Answer): {
+  readonly text: string | undefined
+  readonly type: string
+} {
+  if (html !== undefined) return { text: html, type: 'text/html; charset=utf-8' }
+  if (xml !== undefined) return { text: xml, type: 'application/xml; charset=utf-8' }
+  return { text: body === undefined ? undefined : JSON.stringify(body), type: contentType }
 }
 
 function writeStream(reply: FastifyReply, stream: NonNullable<Answer['stream']>): FastifyReply {

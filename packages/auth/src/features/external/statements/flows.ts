@@ -101,7 +101,7 @@ export const claimExternalFlow = statement(
          or coalesce(f.browser_hash = decode($2, 'hex'), f.code_challenge is not null or not $5)
        end as is_bound
      from {ns}.flow_states f
-     where f.id = $1 and f.provider_type <> ''
+     where f.id = $1 and f.provider_type <> '' and f.authentication_method = 'oauth'
      for update
    ), marked as (
      update {ns}.flow_states f set claimed_at = $4, provider_memo = '{}'

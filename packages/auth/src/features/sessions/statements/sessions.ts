@@ -30,8 +30,8 @@ export function selectSession(session: string): string {
 /**
  * Signs a user in: opens a session, records the time, replaces an outdated hash and writes the
  * audit log. Returns no row and writes nothing when the user does not exist or the password has
- * changed. `newHash`, `tag` and `shownHash`, the hash that the password was checked against, may be
- * null.
+ * changed. `newHash`, `tag`, `notAfter` and `shownHash`, the hash that the password was checked
+ * against, may be null.
  */
 export const openSession = statement(
   'open_session',
@@ -48,6 +48,7 @@ export const openSession = statement(
     'now',
     'shownHash',
     'tag',
+    'notAfter',
   ],
   `with signed_in as (
      -- A concurrent password change locks this row; the condition is checked again afterwards.
@@ -57,8 +58,8 @@ export const openSession = statement(
      returning u.*
    ), opened as (
      insert into {ns}.sessions
-       (id, user_id, amr, user_agent, ip, is_recovery, tag, created_at, updated_at)
-     select $1, u.id, $3, $4, $5, $6, $12, $10, $10 from signed_in u
+       (id, user_id, amr, user_agent, ip, is_recovery, tag, not_after, created_at, updated_at)
+     select $1, u.id, $3, $4, $5, $6, $12, $13, $10, $10 from signed_in u
      returning *
    ), logged as (
      insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)

@@ -26,6 +26,8 @@ export interface NewUser extends RequestParts {
   readonly raw_app_meta_data: Metadata
   readonly raw_user_meta_data: Metadata
   readonly is_anonymous: boolean
+  /** Default: false. The address of such a user need not be unique. */
+  readonly is_sso_user?: boolean
   readonly identities: readonly NewIdentity[]
   /** Data set by an administrator, which is kept when the user first confirms the account. */
   readonly admin_data?: AdminData
@@ -77,14 +79,16 @@ function toCreation(more = ''): string {
        phone_confirmed_at timestamptz, confirmation_sent_at timestamptz,
        recovery_sent_at timestamptz, invited_at timestamptz, banned_until timestamptz,
        raw_app_meta_data jsonb, raw_user_meta_data jsonb, is_anonymous boolean,
-       identities jsonb, admin_data jsonb, ${partColumns})
+       is_sso_user boolean, identities jsonb, admin_data jsonb, ${partColumns})
    ), ${permitMessages()}, created as (
      insert into {ns}.users (id, aud, role, email, phone, encrypted_password, email_confirmed_at,
        phone_confirmed_at, confirmation_sent_at, recovery_sent_at, invited_at, banned_until,
-       raw_app_meta_data, raw_user_meta_data, is_anonymous, admin_data, created_at, updated_at)
+       raw_app_meta_data, raw_user_meta_data, is_anonymous, is_sso_user, admin_data, created_at,
+       updated_at)
      select p.id, p.aud, p.role, p.email, p.phone, p.encrypted_password, p.email_confirmed_at,
        p.phone_confirmed_at, p.confirmation_sent_at, p.recovery_sent_at, p.invited_at,
        p.banned_until, p.raw_app_meta_data, p.raw_user_meta_data, p.is_anonymous,
+       coalesce(p.is_sso_user, false),
        case when p.email_confirmed_at is null and p.phone_confirmed_at is null
          then p.admin_data end, p.now, p.now
      from p cross join permit
