@@ -158,6 +158,7 @@ const auth: Product = {
       decision('027-reload-by-replacement', 'Reload by replacement'),
       decision('028-shared-round-trips', 'Shared round trips'),
       decision('030-shared-refreshes', 'Shared refreshes'),
+      decision('033-saml-signatures', 'Signatures of SAML responses'),
     ],
   },
 }

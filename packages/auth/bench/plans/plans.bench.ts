@@ -124,7 +124,12 @@ async function measureCleanup(url: string, count: number): Promise<number> {
     idleTimeoutMs: 10_000,
     log: { warning: () => {} },
   })
-  const ages = { linkSeconds: 3_600, cooldownMs: 86_400_000, auditMs: 10 * 365 * 86_400_000 }
+  const ages = {
+    linkSeconds: 3_600,
+    cooldownMs: 86_400_000,
+    revocationsMs: 86_400_000,
+    auditMs: 10 * 365 * 86_400_000,
+  }
   const rounds: CleanupRound[] = []
   for (let number = 0; number < count; number++) rounds.push(await cleanUp(db, Date.now(), ages))
   // The goal is about rounds with nothing to delete, unlike the first one.

@@ -9,6 +9,7 @@ import { endpoints } from '../../src/features/index.ts'
 import { jwtSecret, openAuthServer } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { newEmail, password, send } from '../support/http-client.ts'
+import { samlEnvironment } from '../support/saml/sso-server.ts'
 
 type Header = Readonly<Record<string, unknown>>
 
@@ -168,7 +169,10 @@ for (const [name, env] of Object.entries(configurations)) {
 }
 
 test('users cannot become administrators', async (t) => {
-  const server = await openFlowServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
+  const server = await openFlowServer(t, {
+    AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
+    ...samlEnvironment,
+  })
   if (!server) return
   const { url, post, query } = server
   const roles = {

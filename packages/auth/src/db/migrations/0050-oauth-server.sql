@@ -48,9 +48,3 @@ create table {ns}.oauth_consents (
   primary key (user_id, client_id, resource)
 );
 create index oauth_consents_client on {ns}.oauth_consents (client_id);
-
--- Sessions of OAuth clients: only this client can refresh them. Null for all other sessions.
--- The grant has the client's public identifier, the scope and the resource, for the claims of access tokens.
-alter table {ns}.sessions
-  add column oauth_client_id uuid,
-  add column oauth_grant jsonb;

@@ -138,12 +138,13 @@ export const verifyKey = defineEndpoint({
   summary: 'Verifies an API key, for services that receive keys from their callers',
   allowed: 'admin',
   moreRoles: [verifierRole],
-  body: Type.Object({ api_key: Type.String() }),
+  body: Type.Object({ api_key: Type.Optional(Type.String()) }),
   success: {
     status: 200,
     description: 'active, and for a valid key its key_id, sub, role, scopes, plan and expires_at',
   },
   async handle({ body }, services) {
+    if (body.api_key === undefined) throw invalid('api_key is required')
     const key = await findKey(services, body.api_key)
     return json(key === undefined ? { active: false } : toActiveKey(key))
   },
