@@ -481,15 +481,14 @@ test('a misspelt variable name causes a warning', () => {
 test('an unsupported GOTRUE_ variable causes a warning if it would have an effect', () => {
   assert.deepEqual(
     notesOf({
-      GOTRUE_SAML_ENABLED: 'true',
+      GOTRUE_LOG_SQL: 'all',
+      GOTRUE_EXPERIMENTAL_SCIM_ENABLED: 'false',
       GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPT: 'false',
       GOTRUE_SAML_PRIVATE_KEY: '',
       GOTRUE_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
       AUTH_OF_ANOTHER_PROGRAM: 'x',
     }),
-    [
-      'GOTRUE_SAML_ENABLED has no effect: SAML is not supported. Users who sign in with SAML need another way to sign in',
-    ],
+    ['GOTRUE_LOG_SQL has no effect: the format of the log is fixed. Remove it'],
   )
   assert.deepEqual(notesOf({ GOTRUE_NO_SUCH_THING: 'x' }), [
     'GOTRUE_NO_SUCH_THING has no effect: this server has no such variable. Remove it, or see docs/auth-migration-behaviours.md',

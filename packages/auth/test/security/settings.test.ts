@@ -35,9 +35,9 @@ test('no declared secret occurs in the settings, in whole or in part (property 6
 })
 
 test('every text whose name suggests a secret is declared as one (property 67)', () => {
-  /** Names of keys and clients, paths, rules for passwords, addresses and subjects. */
+  /** Names of keys and clients, their scopes, paths, rules for passwords, addresses and subjects. */
   const harmless =
-    /_KEY_ID$|_FILE$|_CHARACTERS$|_USER_AGENT$|_UR[IL]$|_SUBJECTS_|_CLIENT_IDS?$|_ISSUERS$/
+    /_KEY_ID$|_FILE$|_CHARACTERS$|_USER_AGENT$|_UR[IL]$|_SUBJECTS_|_CLIENT_IDS?$|_ISSUERS$|_SCOPES$/
   const texts = variables.filter(({ type }) => ['string', 'list', 'map'].includes(type.name))
   const suspicious = texts.filter(
     ({ name }) => /SECRET|PASS|TOKEN|KEY|SERVICE_HEADERS$/.test(name) && !harmless.test(name),

@@ -92,7 +92,8 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     const { status, body } = await remove(trace.id)
     assert.deepEqual([status, body], [200, {}])
     assert.deepEqual(server.takeStatements(), ['delete_user'])
-    await checkGone(trace, ['audit_log_entries'])
+    // Revocations are deleted when all access tokens have expired.
+    await checkGone(trace, ['audit_log_entries', 'revocations'])
     assert.equal((await send(url, `/admin/users/${trace.id}`, { token })).status, 404)
     assert.equal((await remove(trace.id)).status, 404)
     assert.equal((await send(url, '/user', { token: bystander.token })).status, 200)
@@ -112,7 +113,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     const { status, body } = await remove(trace.id, { should_soft_delete: true })
     assert.deepEqual([status, body], [200, {}])
     assert.deepEqual(server.takeStatements(), ['soft_delete_user'])
-    await checkGone(trace, ['audit_log_entries', 'identities', 'users'])
+    await checkGone(trace, ['audit_log_entries', 'identities', 'revocations', 'users'])
     const { body: user } = await send(url, `/admin/users/${trace.id}`, { token })
     assert.ok(user.deleted_at)
     assert.match(user.email, /^[\da-f]{64}$/)
