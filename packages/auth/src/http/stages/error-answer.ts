@@ -60,6 +60,31 @@ export function toOAuthForm(error: ApiError): ApiError {
   })
 }
 
+/** The form of RFC 7644, section 3.12. */
+export function toScimError({
+  code,
+  status,
+  message,
+  scimType,
+  retryAfterSeconds,
+}: ApiError): Answer {
+  return {
+    status,
+    headers: {
+      'x-sb-error-code': code,
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
+    },
+    contentType: 'application/scim+json',
+    body: {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+      status: `${status}`,
+      ...(scimType !== undefined && { scimType }),
+      detail: message,
+    },
+  }
+}
+
 /**
  * Hides the cause of an unexpected error; the client gets only the id of the request in the log.
  */
