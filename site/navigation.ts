@@ -71,6 +71,7 @@ const auth: Product = {
       part('docs/auth.md', 'Rate limits'),
       first('docs/auth-sign-in.md', 'More ways to sign in'),
       part('docs/auth-sign-in.md', 'Providers', 'Sign in with a provider', 'The providers'),
+      part('docs/auth-sign-in.md', 'Custom providers'),
       part('docs/auth-sign-in.md', 'Phone numbers', 'Phone numbers and text messages'),
       part('docs/auth-sign-in.md', 'Second factors'),
       part('docs/auth-sign-in.md', 'Passkeys'),

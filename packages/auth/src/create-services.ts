@@ -21,7 +21,7 @@ import { createEmailCheck } from './messages/requests/email-check.ts'
 import { createGatewayCodes } from './messages/requests/gateway-codes.ts'
 import { createMailPlanner } from './messages/requests/mail-plan.ts'
 import { createCooldownKeys } from './messages/requests/message-cooldowns.ts'
-import { fetchGuarded } from './outgoing/guarded-fetch.ts'
+import { type FetchSettings, fetchGuarded } from './outgoing/guarded-fetch.ts'
 import { post } from './outgoing/http-client.ts'
 import { writtenFormats } from './passwords/formats/index.ts'
 import type { WrittenFormat } from './passwords/formats/password-format.ts'
@@ -29,7 +29,8 @@ import { createLeakedPasswords, createPwnedPasswords } from './passwords/passwor
 import { createHashQueue, createPasswords, type HashQueue } from './passwords/passwords.ts'
 import { createCaptcha } from './plugins/captcha/create-captcha.ts'
 import { createHooks } from './plugins/hooks/create-hooks.ts'
-import { createProviders } from './plugins/providers/create-providers.ts'
+import { createOpenIdLater, createProviders } from './plugins/providers/create-providers.ts'
+import { createCustomProviders } from './plugins/providers/custom/custom-provider.ts'
 import { createProviderHttp } from './plugins/providers/oauth/provider-http.ts'
 import { mostMetadataCharacters } from './saml/identity-provider.ts'
 import { createServiceProvider } from './saml/service-provider.ts'
@@ -139,6 +140,12 @@ export function createServices(settings: ServicesSettings): Services {
         requiresTls: true,
         ...(settings.checkers?.metadataCa !== undefined && { ca: settings.checkers.metadataCa }),
       }),
+    customProviders: createCustomProviders({
+      redirectUri: config.customOAuth.redirectUri,
+      internalHosts: config.customOAuth.internalHosts,
+      limits: { timeoutMs: toTimeoutMs(config, 10_000), maxBytes: 1_000_000 },
+      createOpenId: (http) => createOpenIdLater({ http, now }),
+    }),
     readiness: createReadiness({ db }),
     redirects: createRedirects({
       siteUrl: site.url,
@@ -147,6 +154,7 @@ export function createServices(settings: ServicesSettings): Services {
     }),
     revocationFeed: settings.revocationFeed ?? noRevocationFeed,
     ...limits,
+    fetchClientDocument: createDocumentFetch(settings),
     accountKeys: createAccountKeys(keys.ring('accounts')),
     signInLog,
     startedAt,
@@ -182,6 +190,7 @@ export interface ChecksSettings {
         readonly dnsServers?: readonly string[]
         /** A certificate authority for the metadata of identity providers, as PEM. */
         readonly metadataCa?: string
+        readonly clientDocuments?: Partial<FetchSettings>
       }
     | undefined
 }
@@ -217,6 +226,21 @@ function createCaptchaCheck({ config, log, checkers }: ChecksSettings): Services
     post: (url, form) => post({ url, body: { form } }, limits),
     url: checkers?.captchaUrl,
   })
+}
+
+/** Redirects are not followed, because the URL is the identity of the client. */
+function createDocumentFetch({
+  config,
+  checkers,
+}: ChecksSettings): Services['fetchClientDocument'] {
+  const settings: FetchSettings = {
+    timeoutMs: toTimeoutMs(config, 5_000),
+    maxBytes: 10_240,
+    internalHosts: [],
+    mostRedirects: 0,
+    ...checkers?.clientDocuments,
+  }
+  return (url) => fetchGuarded(url, settings)
 }
 
 function createLeakCheck({ config, log, now, checkers }: ChecksSettings) {

@@ -6,7 +6,6 @@ import { type ChecksSettings, createServices } from './create-services.ts'
 import { sendDeferred } from './features/deferred-messages.ts'
 import { endpoints } from './features/index.ts'
 import { openCleanup } from './features/server/cleanup.ts'
-import { disabledFeatures } from './features/server/endpoints.ts'
 import type { Deliveries } from './features/sessions/deliveries.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { createServer } from './http/server.ts'
@@ -64,7 +63,7 @@ export async function openGeneration(parts: ProcessParts, config: Config): Promi
   const created = createServices({ ...parts, config, keys, limits: { requestLimits, guesses } })
   const services = { ...created, passwords: countPasswords(created.passwords, telemetry) }
   const server = createServer({
-    endpoints: [...endpoints, ...disabledFeatures],
+    endpoints,
     services,
     log,
     // The request log is last, so that it includes what the others have recorded.

@@ -19,6 +19,7 @@ import type { PasswordPolicy } from './passwords/password-policy.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import type { Captcha } from './plugins/captcha/captcha.ts'
 import type { Hooks } from './plugins/hooks/index.ts'
+import type { CustomProviders } from './plugins/providers/custom/custom-provider.ts'
 import type { ExternalProviders } from './plugins/providers/oauth/provider.ts'
 import type { ServiceProvider } from './saml/service-provider.ts'
 import type { TokenSigner } from './tokens/json-web-token.ts'
@@ -50,6 +51,8 @@ export interface Services {
   readonly serviceProvider: ServiceProvider | undefined
   /** Fetches the metadata of an identity provider. @throws {OutgoingError} */
   readonly fetchMetadata: (url: string) => Promise<string>
+  /** Opens the providers that administrators have registered. */
+  readonly customProviders: CustomProviders
   readonly hooks: Hooks
   readonly readiness: Readiness
   readonly redirects: Redirects
@@ -61,6 +64,8 @@ export interface Services {
   readonly mailRenderer: MailRenderer
   /** Notifies the sender that messages are waiting. */
   readonly wakeMessages: () => void
+  /** Fetches the document that describes an OAuth client. @throws {OutgoingError} */
+  readonly fetchClientDocument: (url: URL) => Promise<string>
   readonly signInLog: SignInLog
   /**
    * When this server started; with several processes, when the first of them started. Milliseconds

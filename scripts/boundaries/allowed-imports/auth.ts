@@ -9,7 +9,7 @@ const rules =
 /** Features that other features are built from. */
 const blocks = `
   features/users/** features/sessions/** features/one-time-codes/** features/factors/** features/passkeys/**
-  features/redirects/** features/audit/**`
+  features/redirects/** features/audit/** features/custom-providers/**`
 
 /** Modules that every feature may use. */
 const below = `
@@ -72,6 +72,11 @@ export const auth: PackageTable = {
     outside: 'node:crypto',
     because: rules,
   },
+  'features/custom-providers/**': {
+    inside: `${blocks} ${below} outgoing/`,
+    outside: 'node:crypto',
+    because: rules,
+  },
   'features/web3/**': {
     inside: `features/external/** ${blocks} ${below}`,
     outside: '@noble/curves @noble/hashes @scure/base node:crypto',
@@ -95,6 +100,12 @@ export const auth: PackageTable = {
     outside: 'node:crypto',
     because: rules,
   },
+  'features/api-keys/**': {
+    inside: `${blocks} ${below}`,
+    outside: 'node:crypto node:zlib',
+    because: rules,
+  },
+  'features/api-keys/endpoints/': { inside: `features/** ${below} http/**` },
   'features/revocations/**': {
     inside: `${blocks} ${below}`,
     outside: texts,
@@ -102,8 +113,8 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/oauth-server/**': {
-    inside: `features/oauth-clients/** ${blocks} ${below}`,
-    outside: 'node:crypto',
+    inside: `features/oauth-clients/** ${blocks} ${below} outgoing/`,
+    outside: `${texts} node:crypto`,
     because: rules,
   },
   'features/oauth-server/endpoints/': {

@@ -107,7 +107,6 @@ const advice: readonly (readonly [RegExp, string])[] = [
     'a user who sets a password gets no email identity. Remove it',
   ],
   [/^EXPERIMENTAL_/, 'this server has no experimental features of Supabase Auth. Remove it'],
-  [/^CUSTOM_OAUTH_/, 'custom providers are not supported. Use one of the providers in the manual'],
   [/^INDEX_WORKER_/, 'the migrations create all indexes. Remove it'],
   [/^WEBHOOK_/, 'use the hooks (AUTH_HOOK_...) instead'],
   [/^TRACING_(?:HOST|PORT|TAGS)$/, 'use the OTEL_EXPORTER_OTLP_ variables instead'],

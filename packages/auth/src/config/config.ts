@@ -37,6 +37,7 @@ import {
   toProxies,
   toWorkers,
 } from './api.ts'
+import { type ApiKeysConfig, apiKeys, toApiKeys } from './api-keys.ts'
 import {
   chooseCompatMode,
   findAdvice,
@@ -44,6 +45,7 @@ import {
   noteWithoutEffect,
   toDeprecations,
 } from './compatibility.ts'
+import { type CustomOAuthConfig, customOAuth, toCustomOAuth } from './custom-oauth.ts'
 import {
   type DatabaseConfig,
   database,
@@ -97,6 +99,7 @@ export const chapters = {
   metadata,
   mfa,
   passkeys,
+  apiKeys,
   web3,
   oauthServer,
   saml,
@@ -106,6 +109,7 @@ export const chapters = {
   processes,
   reloading,
   externalFlow,
+  customOAuth,
   ...hooks,
   ...external,
 } satisfies Chapters
@@ -129,11 +133,13 @@ export interface Config {
   readonly metadata: MetadataConfig
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
+  readonly apiKeys: ApiKeysConfig
   readonly web3: Web3Config
   readonly oauthServer: OAuthServerConfig
   readonly saml: SamlConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
+  readonly customOAuth: CustomOAuthConfig
   readonly hooks: HooksConfig
   readonly observability: ObservabilityConfig
   readonly openTelemetry: OpenTelemetryConfig
@@ -212,6 +218,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     passwords: toPasswords(settings.passwords, check),
     metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
+    apiKeys: toApiKeys(settings.apiKeys, check),
     passkeys: toPasskeys(
       settings.passkeys,
       settings.site.url,
@@ -227,6 +234,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     saml: toSaml(settings.saml, settings.api.externalUrl, check),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
+    customOAuth: toCustomOAuth(settings.customOAuth, settings.api.externalUrl, check),
     hooks: hooksConfig,
     observability: toObservability(settings.observability, settings.database, check),
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),

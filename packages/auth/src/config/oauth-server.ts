@@ -23,6 +23,11 @@ export const oauthServer = {
       false,
       'Whether clients can register themselves (/oauth/clients/register), as MCP clients do',
     ),
+    allowClientDocuments: boolean(
+      'AUTH_OAUTH_SERVER_ALLOW_CLIENT_ID_METADATA',
+      false,
+      'Whether the client_id can be the https URL of a document that describes the client, as with MCP clients',
+    ),
     authorizationPath: string(
       'AUTH_OAUTH_SERVER_AUTHORIZATION_PATH',
       '',

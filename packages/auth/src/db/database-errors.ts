@@ -131,6 +131,7 @@ export function isTaken(
     | 'users_phone'
     | 'users_pkey'
     | 'identities_provider_provider_id_key'
+    | 'custom_providers_identifier_key'
     | 'mfa_factors_name'
     | 'mfa_factors_phone'
     | 'mfa_factors_recovery'

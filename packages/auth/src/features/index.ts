@@ -25,6 +25,30 @@ import {
   adminListUsers,
   adminUpdateUser,
 } from './admin/endpoints/users.ts'
+import {
+  adminCreateKey,
+  adminCreateServiceAccount,
+  adminDeleteServiceAccount,
+  adminListKeys,
+  adminListServiceAccounts,
+  adminRevokeKey,
+  adminRotateKey,
+  verifyKey,
+} from './api-keys/endpoints/admin-keys.ts'
+import { extAuthz } from './api-keys/endpoints/ext-authz.ts'
+import {
+  createOwnKey,
+  listOwnKeys,
+  revokeOwnKey,
+  rotateOwnKey,
+} from './api-keys/endpoints/own-keys.ts'
+import {
+  adminCreateCustomProvider,
+  adminDeleteCustomProvider,
+  adminGetCustomProvider,
+  adminListCustomProviders,
+  adminUpdateCustomProvider,
+} from './custom-providers/endpoints.ts'
 import { authorize } from './external/endpoints/authorize.ts'
 import { callback, callbackByForm } from './external/endpoints/callback.ts'
 import {
@@ -54,6 +78,11 @@ import {
 } from './oauth-clients/endpoints.ts'
 import { decideConsent, getAuthorization } from './oauth-server/endpoints/authorizations.ts'
 import { startAuthorization, startAuthorizationByForm } from './oauth-server/endpoints/authorize.ts'
+import {
+  authorizeDevice,
+  showDevicePage,
+  submitDevicePage,
+} from './oauth-server/endpoints/devices.ts'
 import { listOwnGrants, revokeOwnGrant } from './oauth-server/endpoints/grants.ts'
 import {
   authorizationServerMetadata,
@@ -148,6 +177,12 @@ const table: readonly Endpoint[] = [
   deleteOwnPasskey,
   listOwnSessions,
   endOwnSession,
+  listOwnKeys,
+  createOwnKey,
+  rotateOwnKey,
+  revokeOwnKey,
+  verifyKey,
+  ...extAuthz,
   revocations,
   startAuthorization,
   startAuthorizationByForm,
@@ -155,6 +190,9 @@ const table: readonly Endpoint[] = [
   decideConsent,
   showConsentPage,
   submitConsentPage,
+  authorizeDevice,
+  showDevicePage,
+  submitDevicePage,
   pushAuthorizationRequest,
   oauthToken,
   introspectToken,
@@ -184,6 +222,11 @@ const table: readonly Endpoint[] = [
   adminIssueUserToken,
   adminRevokeAllSessions,
   adminGenerateLink,
+  adminListCustomProviders,
+  adminCreateCustomProvider,
+  adminGetCustomProvider,
+  adminUpdateCustomProvider,
+  adminDeleteCustomProvider,
   adminListOAuthClients,
   adminCreateOAuthClient,
   adminGetOAuthClient,
@@ -198,6 +241,13 @@ const table: readonly Endpoint[] = [
   adminListScimTokens,
   adminCreateScimToken,
   adminDeleteScimToken,
+  adminListKeys,
+  adminCreateKey,
+  adminRotateKey,
+  adminRevokeKey,
+  adminListServiceAccounts,
+  adminCreateServiceAccount,
+  adminDeleteServiceAccount,
   adminAudit,
   adminEvents,
   adminSignIns,

@@ -4,7 +4,7 @@ import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { classifyAddress } from './address-check.ts'
-import { OutgoingError, readLimited } from './http-client.ts'
+import { type HttpResponse, OutgoingError, readLimited } from './http-client.ts'
 
 export interface ResolvedAddress {
   readonly address: string
@@ -21,13 +21,15 @@ export interface FetchSettings {
   readonly internalHosts: readonly string[]
   /** Whether only https is allowed, also after a redirect. Default: false. */
   readonly requiresTls?: boolean
+  /** Default: 3. */
+  readonly mostRedirects?: number
   /** Default: DNS; tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
   /** Additional trusted certificate authorities, as PEM; for tests. */
   readonly ca?: string
 }
 
-const maxRedirects = 3
+const defaultRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /**
@@ -37,12 +39,16 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308])
  */
 export async function fetchGuarded(start: URL, settings: FetchSettings): Promise<string> {
   const signal = AbortSignal.timeout(settings.timeoutMs)
+  const { mostRedirects = defaultRedirects } = settings
   let url = start
   try {
-    for (let redirects = 0; redirects <= maxRedirects; redirects++) {
+    for (let redirects = 0; redirects <= mostRedirects; redirects++) {
       const isInternalAllowed =
         url.hostname === start.hostname && settings.internalHosts.includes(url.hostname)
-      const response = await get(url, isInternalAllowed, settings, signal)
+      const response = await open(url, isInternalAllowed, settings, {
+        signal,
+        headers: pageHeaders,
+      })
       const status = response.statusCode ?? 0
       if (status === 200) return await readText(response, settings.maxBytes)
       response.destroy()
@@ -58,14 +64,62 @@ export async function fetchGuarded(start: URL, settings: FetchSettings): Promise
     if (signal.aborted) throw new OutgoingError(`no response within ${settings.timeoutMs} ms`)
     throw error instanceof OutgoingError ? error : new OutgoingError(toReason(error))
   }
-  throw new OutgoingError(`more than ${maxRedirects} redirects`)
+  throw new OutgoingError(`more than ${mostRedirects} redirects`)
 }
 
-async function get(
+/**
+ * Sends one request, and follows no redirect, to an address that was checked.
+ * @throws {OutgoingError} whose message names the host and nothing else of the request.
+ */
+export async function requestGuarded(
+  text: string,
+  { method, headers, body }: RequestInit,
+  settings: FetchSettings,
+): Promise<HttpResponse> {
+  const signal = AbortSignal.timeout(settings.timeoutMs)
+  const url = new URL(text)
+  try {
+    const isForm = body instanceof URLSearchParams
+    const response = await open(url, settings.internalHosts.includes(url.hostname), settings, {
+      signal,
+      method: method ?? 'GET',
+      headers: {
+        ...Object.fromEntries(new Headers(headers)),
+        ...(isForm && { 'content-type': 'application/x-www-form-urlencoded' }),
+      },
+      ...(isForm && { body: `${body}` }),
+    })
+    return {
+      status: response.statusCode ?? 0,
+      headers: new Headers({ 'content-type': response.headers['content-type'] ?? '' }),
+      text: await readText(response, settings.maxBytes),
+    }
+  } catch (error) {
+    if (signal.aborted) {
+      throw new OutgoingError(`${url.host} did not respond within ${settings.timeoutMs} ms`)
+    }
+    if (error instanceof OutgoingError) throw error
+    throw new OutgoingError(`${url.host} cannot be reached: ${toReason(error)}`, { cause: error })
+  }
+}
+
+const pageHeaders = {
+  accept: 'text/html, text/plain, */*',
+  'user-agent': 'portcullis-auth',
+} as const
+
+interface OpenOptions {
+  readonly signal: AbortSignal
+  readonly method?: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+async function open(
   url: URL,
   isInternalAllowed: boolean,
   settings: FetchSettings,
-  signal: AbortSignal,
+  { body, ...options }: OpenOptions,
 ): Promise<IncomingMessage> {
   if (settings.requiresTls && url.protocol !== 'https:') {
     throw new OutgoingError(`${url.protocol} is not https`)
@@ -77,15 +131,14 @@ async function get(
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const outgoing = request(url, {
     agent: false,
-    signal,
+    ...options,
     // The checked addresses are used without another DNS query, whose result could differ.
     lookup: toLookup(addresses),
-    headers: { accept: 'text/html, text/plain, */*', 'user-agent': 'portcullis-auth' },
     ...(settings.ca === undefined ? {} : { ca: settings.ca }),
   })
   outgoing.on('error', reject)
   outgoing.on('response', resolve)
-  outgoing.end()
+  outgoing.end(body)
   return await promise
 }
 

@@ -103,19 +103,25 @@ interface SealedRow extends Row {
   readonly secret: Buffer
 }
 
-/** Lists secrets whose id is greater than `after`. */
+/** Lists the secrets of second factors and custom providers whose id is greater than `after`. */
 export const listFactorSecrets = statement(
   'list_factor_secrets',
   ['after', 'limit'],
-  `select id, secret from {ns}.mfa_factors where secret is not null and id > $1
-   order by id limit $2`,
+  `select id, secret from (
+     select id, secret from {ns}.mfa_factors where secret is not null
+     union all select id, secret from {ns}.custom_providers
+   ) sealed
+   where id > $1 order by id limit $2`,
 ).returning<SealedRow>()
 
 /** Has no effect if the secret was replaced in the meantime. */
 export const resealFactorSecret = statement(
   'reseal_factor_secret',
   ['id', 'sealed', 'before'],
-  'update {ns}.mfa_factors set secret = $2 where id = $1 and secret = $3',
+  `with provider as (
+     update {ns}.custom_providers set secret = $2 where id = $1 and secret = $3
+   )
+   update {ns}.mfa_factors set secret = $2 where id = $1 and secret = $3`,
 )
 
 /** Stores a key for servers of the previous release, which read only this table. */

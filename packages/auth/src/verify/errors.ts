@@ -1,3 +1,5 @@
+import type { ResourceMetadata } from './resource-metadata.ts'
+
 /** Why a token was rejected. */
 export type TokenErrorCode =
   | 'missing_token'
@@ -58,9 +60,13 @@ const forbidden: ReadonlySet<TokenErrorCode> = new Set(['wrong_role', 'second_fa
 
 /**
  * Converts an error of a verifier to an HTTP response with a JSON body, as described in RFC 6750.
+ * @param metadata of the API, by which clients find the auth server. Default: they are not told.
  * @returns undefined for any other error.
  */
-export function toRefusal(error: unknown): Refusal | undefined {
+export function toRefusal(
+  error: unknown,
+  metadata?: Pick<ResourceMetadata, 'url'>,
+): Refusal | undefined {
   if (error instanceof AuthUnavailableError)
     return createRefusal(503, 'auth_unavailable', 'The auth server cannot be reached. Try again.', {
       'retry-after': '1',
@@ -72,7 +78,11 @@ export function toRefusal(error: unknown): Refusal | undefined {
       'www-authenticate': 'Bearer error="insufficient_scope"',
     })
   // A request without a token must not get an error code (RFC 6750, section 3.1).
-  const challenge = code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"'
+  const parameters = [
+    ...(code === 'missing_token' ? [] : ['error="invalid_token"']),
+    ...(metadata === undefined ? [] : [`resource_metadata="${metadata.url}"`]),
+  ]
+  const challenge = ['Bearer', parameters.join(', ')].filter((part) => part !== '').join(' ')
   return createRefusal(401, code, message, { 'www-authenticate': challenge })
 }
 

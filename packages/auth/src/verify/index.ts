@@ -6,6 +6,11 @@ export {
   type TokenErrorCode,
   toRefusal,
 } from './errors.ts'
+export {
+  createResourceMetadata,
+  type ProtectedResource,
+  type ResourceMetadata,
+} from './resource-metadata.ts'
 export type { RevocationOptions, RevocationState } from './revocations/options.ts'
 export { type AccessTokenClaims, createVerifier, type Verifier } from './verifier.ts'
 export type { VerifierOptions } from './verifier-options.ts'

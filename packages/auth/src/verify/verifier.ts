@@ -34,6 +34,12 @@ export interface AccessTokenClaims {
   readonly amr?: readonly { readonly method: string; readonly timestamp: number }[]
   /** The id of the session. All tokens of one sign-in have the same. */
   readonly session_id?: string
+  /** The id of the API key that was exchanged for the token. */
+  readonly key_id?: string
+  /** What the API key allows, separated by spaces. */
+  readonly scope?: string
+  /** The plan of the API key or its owner, for rate limits. */
+  readonly plan?: string
   /** Whether the user signed in without an email address or another identity. */
   readonly is_anonymous?: boolean
 }

@@ -59,7 +59,13 @@ test('a known path with an unsupported method', async (t) => {
 test('HEAD works for every public GET endpoint and has no side effects', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_RATE_LIMIT_VERIFY: '1' } })
   if (!server) return
-  const open = endpoints.filter(({ method, allowed }) => method === 'GET' && allowed === 'anyone')
+  const open = endpoints.filter(
+    ({ method, allowed, path }) =>
+      method === 'GET' &&
+      allowed === 'anyone' &&
+      // Envoy asks about HEAD requests too, which need a token there.
+      path !== '/ext-authz/*',
+  )
   assert.ok(open.length >= 5)
   server.takeStatements()
   for (const { path } of open) {

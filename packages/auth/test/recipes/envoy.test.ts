@@ -72,6 +72,32 @@ test('Envoy verifies tokens, and limits users by their plan', async (t) => {
     assert.match(headers.get('x-ratelimit-limit') ?? '', /^100, /)
   })
 
+  await t.test('each API key has a limit that depends on its plan', async () => {
+    const token = server.serviceToken
+    const post = async (path: string, body: object) =>
+      (await send(server.url, path, { token, body })).body
+    const exchange = async (owner: object) => {
+      const { api_key } = await post('/admin/api-keys', { ...owner, name: 'nightly' })
+      const path = '/auth/v1/token?grant_type=api_key'
+      return (await send(url, path, { body: { api_key } })).body.access_token
+    }
+    const [first, second] = [
+      await exchange({ user_id: bob.id }),
+      await exchange({ user_id: bob.id }),
+    ]
+    await exceedLimit(3, () => send(url, '/', { token: first }))
+    assert.notEqual(
+      (await send(url, '/', { token: second })).headers.get('x-ratelimit-limit'),
+      null,
+    )
+    const account = await post('/admin/service-accounts', { name: 'reports', plan: 'pro' })
+    const { status, body, headers } = await send(url, '/', {
+      token: await exchange({ service_account_id: account.id }),
+    })
+    assert.deepEqual([status, body], [200, { id: account.id }])
+    assert.match(headers.get('x-ratelimit-limit') ?? '', /^50, /)
+  })
+
   await t.test('the admin API is not reachable', async () => {
     const { status } = await send(url, '/auth/v1/admin/users', { token: server.serviceToken })
     assert.equal(status, 404)

@@ -3,6 +3,7 @@ import crypto, { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
 import type { Queries } from '../../src/db/database.ts'
+import { createKeyText, isSameHash, toKeyHash } from '../../src/features/api-keys/key-text.ts'
 import { createOneTimeTokens } from '../../src/features/one-time-codes/one-time-tokens.ts'
 import {
   createImportedTokens,
@@ -84,6 +85,24 @@ test('signatures of imported refresh tokens are compared in constant time (prope
   compared = []
   assert.equal(await tokens.find(signToken(sessionId, 7, randomBytes(32))), undefined)
   assert.equal(compared.length, 1)
+})
+
+test('API keys are compared in constant time (property 35)', () => {
+  const [stored, other] = [createKeyText(randomUUID()), createKeyText(randomUUID())]
+  for (const [text, result] of [
+    [stored, true],
+    [other, false],
+  ] as const) {
+    assert.deepEqual(
+      watch(() => isSameHash(toKeyHash(text), toKeyHash(stored))),
+      { result, count: 1 },
+    )
+  }
+  // A key that does not exist takes the same time.
+  assert.deepEqual(
+    watch(() => isSameHash(toKeyHash(other), null)),
+    { result: false, count: 1 },
+  )
 })
 
 test('PKCE verifiers are compared in constant time (property 35)', () => {

@@ -46,6 +46,7 @@ const headers: Headers = {
   purpose: 'prefetch',
   'x-purpose': 'preview',
   'x-moz': 'prefetch',
+  'last-event-id': '1',
   'x-forwarded-for': '127.0.0.1',
   forwarded: 'for=127.0.0.1',
   'x-real-ip': '127.0.0.1',

@@ -11,7 +11,7 @@ import {
   toExchange,
 } from '../support/authorization-server.ts'
 import { claimsOf } from '../support/factors.ts'
-import { send } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 /** The attacks of RFC 9700, and others on the endpoints for OAuth clients. */
 test('the OAuth server withstands attacks', async (t) => {
@@ -288,6 +288,22 @@ test('the OAuth server withstands attacks', async (t) => {
     await query("update users set banned_until = '9999-01-01' where id = $1", [banned.id])
     assert.equal(await tokenError(toExchange(returned, verifier)), 'access_denied')
   })
+
+  await t.test(
+    'what someone granted before the owner proved the address is forgotten (property 115)',
+    async () => {
+      const email = newEmail()
+      const { body: user } = await server.post('/signup', { email, password })
+      await query(
+        `insert into oauth_consents (user_id, client_id, resource, scopes, granted_at)
+         values ($1, $2, '', '["email"]', now())`,
+        [user.id, client.client_id],
+      )
+      const mail = await server.mailTo(email)
+      assert.equal((await send(url, mail.path)).status, 303)
+      assert.deepEqual(await query('select from oauth_consents where user_id = $1', [user.id]), [])
+    },
+  )
 
   await t.test(
     'only hashes of codes are stored, and nothing is logged (property 114)',

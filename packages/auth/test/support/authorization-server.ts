@@ -52,9 +52,10 @@ export interface AuthorizationServer extends FlowServer {
 export async function openAuthorizationServer(
   t: TestContext,
   env: Fields = {},
+  options: Parameters<typeof openFlowServer>[2] = {},
 ): Promise<AuthorizationServer | undefined> {
   const port = await findFreePort()
-  const server = await openFlowServer(t, {
+  const environment = {
     ...factorEnvironment,
     AUTH_API_PORT: `${port}`,
     AUTH_API_EXTERNAL_URL: `http://127.0.0.1:${port}`,
@@ -64,7 +65,8 @@ export async function openAuthorizationServer(
     AUTH_JWT_KEYS: signingKeys,
     AUTH_JWT_AUD: 'authenticated',
     ...env,
-  })
+  }
+  const server = await openFlowServer(t, environment, options)
   if (!server) return undefined
   const { url, serviceToken } = server
 

@@ -278,6 +278,19 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0061-custom-providers': [
+    [
+      'custom_providers',
+      {
+        id: '00000000-0000-4000-8000-0000000000b4',
+        identifier: 'custom:old',
+        settings: '{}',
+        secret: Buffer.alloc(60, 13),
+        created_at: '2024-01-01T00:00:00Z',
+        updated_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+  ],
   '0060-web3-messages': [
     ['web3_messages', { key: Buffer.alloc(32, 12), expires_at: '2024-01-01T00:10:00Z' }],
   ],
@@ -332,9 +345,6 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       'imported_refresh_tokens',
       { token_hash: Buffer.alloc(32, 11), session_id: earlier.sessionId, counter: 2 },
     ],
-  ],
-  '0042-import-sources': [
-    ['imported_rows', { ...importedRow, table_name: 'sessions', source: 'file' }],
   ],
   '0080-sso': [
     [
@@ -399,6 +409,32 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
     ['scim_members', { group_id: '00000000-0000-4000-8000-0000000000b7', user_id: ada.id }],
+  ],
+  '0042-import-sources': [
+    ['imported_rows', { ...importedRow, table_name: 'sessions', source: 'file' }],
+  ],
+  '0072-api-keys': [
+    [
+      'service_accounts',
+      {
+        id: '00000000-0000-4000-8000-0000000000b2',
+        name: 'reports',
+        role: 'service_account',
+        created_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'api_keys',
+      {
+        id: '00000000-0000-4000-8000-0000000000b3',
+        user_id: ada.id,
+        name: 'laptop',
+        hint: 'abcd',
+        secret_hash: Buffer.alloc(32, 12),
+        scopes: '[]',
+        created_at: '2024-01-01T00:00:00Z',
+      },
+    ],
   ],
   '0070-revocations': [
     [

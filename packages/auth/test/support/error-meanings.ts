@@ -75,6 +75,10 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   webauthn_challenge_expired: 'the challenge has expired; request new options',
   webauthn_verification_failed:
     'the response of the authenticator is invalid, or the passkey is unknown',
+  api_key_not_found: 'the key does not exist, or belongs to another user',
+  invalid_api_key: 'the key is unknown, expired or revoked, or its owner is banned',
+  too_many_api_keys: 'the owner already has `AUTH_API_KEYS_MAX_PER_OWNER` keys',
+  service_account_not_found: 'no service account has this ID',
   oauth_client_not_found: 'no OAuth client has this ID',
   saml_provider_disabled: 'SAML is disabled',
   saml_relay_state_not_found:
@@ -99,6 +103,9 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   oauth_token_not_allowed: 'the access token belongs to an OAuth client, which may not do this',
   web3_provider_disabled:
     'sign-in with wallets is disabled; see `AUTH_EXTERNAL_WEB3_ETHEREUM_ENABLED`',
+  custom_provider_not_found: 'no custom provider has this identifier',
+  over_custom_provider_quota:
+    'there are already `AUTH_CUSTOM_OAUTH_MAX_PROVIDERS` custom providers',
   web3_unsupported_chain: '`chain` must be `ethereum` or `solana`',
   hook_timeout: 'a hook took too long',
   hook_timeout_after_retry: 'a hook could not be reached',

@@ -19,6 +19,12 @@ export interface OAuthServer {
   account: Account
   /** The failure to simulate from now on; undefined for none. */
   failure: Failure | undefined
+  /** The fields of the discovery document that differ from now on. */
+  discovery: Account
+  /** The ID token in token responses from now on; undefined for a valid one. */
+  idToken: ((nonce: string | null) => Promise<string> | string) | undefined
+  /** Parameters that are returned with the code from now on. */
+  returns: Readonly<Record<string, string>>
   /** The reasons of all refused requests. */
   readonly refusals: readonly string[]
   /** The number of requests for its keys. */
@@ -115,7 +121,14 @@ export async function openOAuthServer(
       return refuse(response, 405, 'invalid_request', `${request.method} ${path}`)
     }
     if (path === `${shape.issuerPath ?? ''}/.well-known/openid-configuration`) {
-      return send(response, 200, { issuer, jwks_uri: `${url}/keys` })
+      return send(response, 200, {
+        issuer,
+        authorization_endpoint: `${url}${shape.authorizePath}`,
+        token_endpoint: `${url}${shape.tokenPath}`,
+        userinfo_endpoint: `${url}${Object.keys(shape.api)[0]}`,
+        jwks_uri: `${url}/keys`,
+        ...server.discovery,
+      })
     }
     if (path === '/keys') {
       keyRequests++
@@ -145,7 +158,7 @@ export async function openOAuthServer(
         nonce: query.get('nonce'),
         redirectUri: query.get('redirect_uri') ?? '',
       })
-      Object.assign(back, { code }, shape.returnsWith?.(server.account))
+      Object.assign(back, { code }, shape.returnsWith?.(server.account), server.returns)
     }
     if (shape.returnsBy === 'form post') {
       return send(response, 200, { action: redirectUri, form: back })
@@ -204,6 +217,7 @@ export async function openOAuthServer(
       token_type: 'bearer',
       expires_in: 3_600,
       ...(claims && { id_token: await createIdToken({ ...claims, ...nonce }) }),
+      ...(server.idToken && { id_token: await server.idToken(grant.nonce) }),
       ...shape.tokenFields?.(grant.account),
     }
     if (shape.tokenFormat !== 'form') return send(response, 200, fields)
@@ -271,6 +285,9 @@ export async function openOAuthServer(
     secret,
     account: shape.example.account,
     failure: undefined,
+    discovery: {},
+    idToken: undefined,
+    returns: {},
     refusals,
     get keyRequests() {
       return keyRequests

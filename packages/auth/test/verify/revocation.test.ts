@@ -120,11 +120,12 @@ test('a silent connection is closed, and its revocations count until the silence
   assert.ok((verifier.revocation?.connections ?? 0) > 1)
 })
 
-test('a token that is older than the remembered revocations is refused', async (t) => {
+test('a token of unknown age, or older than the remembered revocations, is refused', async (t) => {
   const feed = await openFeed(t)
   const { judge } = openRevokingVerifier(t, { key: 'k', authUrl: feed.url })
   assert.equal(await judge(await sign({ iat: nowSeconds - 3_600 })), 'accepted')
   assert.equal(await judge(await sign({ iat: nowSeconds - 3_700 })), 'expired_token')
+  assert.equal(await judge(await sign({ iat: undefined })), 'missing_claim')
 })
 
 test('an entry is removed when its tokens have expired', () => {

@@ -28,6 +28,14 @@ const sentences: Readonly<Record<string, Sentence>> = {
   oauth_client_created: { byUser: 'Registered an OAuth client' },
   oauth_client_updated: { byUser: 'Changed an OAuth client' },
   oauth_client_deleted: { byUser: 'Removed an OAuth client' },
+  api_key_created: { byUser: 'Created an API key', byAdmin: 'An API key was created' },
+  api_key_rotated: {
+    byUser: 'Replaced the secret of an API key',
+    byAdmin: 'The secret of an API key was replaced',
+  },
+  api_key_revoked: { byUser: 'Revoked an API key', byAdmin: 'An API key was revoked' },
+  service_account_created: { byUser: 'Created a service account' },
+  service_account_deleted: { byUser: 'Deleted a service account' },
   test_email_requested: { byUser: 'Sent a test email' },
   user_modified: { byUser: 'Changed the account', byAdmin: 'The account was changed' },
   user_recovery_requested: {

@@ -30,12 +30,6 @@ begin
   return null;
 end $$;
 
-create function {ns}.revoke_user() returns trigger language plpgsql as $$
-begin
-  perform {ns}.revoke_tokens('user', old.id, clock_timestamp());
-  return null;
-end $$;
-
 -- A statement that ends the sessions of all users records one row for all of them, and sets
 -- portcullis.revocations to `together`.
 create constraint trigger revoke_ended after update on {ns}.sessions
@@ -48,13 +42,3 @@ create constraint trigger revoke_deleted after delete on {ns}.sessions
   deferrable initially deferred for each row
   when (old.revoked_at is null)
   execute function {ns}.revoke_session();
-
-create constraint trigger revoke_banned after update on {ns}.users
-  deferrable initially deferred for each row
-  when (new.banned_until > now() and new.banned_until is distinct from old.banned_until
-    or new.deleted_at is not null and old.deleted_at is null)
-  execute function {ns}.revoke_user();
-
-create constraint trigger revoke_deleted after delete on {ns}.users
-  deferrable initially deferred for each row
-  execute function {ns}.revoke_user();

@@ -11,6 +11,7 @@ import type {
   ExternalTokens,
 } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
+import { findProvider } from '../custom-providers/find-provider.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import type { ProviderSignIn } from './account-changes.ts'
@@ -43,7 +44,7 @@ export type Returned =
  */
 export async function finishExternal(services: Services, input: ReturnInput): Promise<Returned> {
   const { flow, client, parameters } = input
-  const provider = services.providers.find(flow.provider_type)
+  const provider = await findProvider(services, flow.provider_type)
   const back = { parameters, memo: flow.provider_memo }
   const tokens = await exchange(provider, back)
   const profile = await readProfile(provider, tokens, back)

@@ -13,6 +13,7 @@ import {
   type IdTokenSource,
 } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
+import { findRegistered, isCustom, openProvider } from '../custom-providers/find-provider.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import type { ProviderSignIn } from './account-changes.ts'
@@ -43,7 +44,7 @@ export async function signInByIdToken(
   request: IdTokenRequest,
 ): Promise<TokenResponse> {
   if (request.idToken === '') throw refused('id_token required')
-  const { provider, idTokens } = findProvider(services, request)
+  const { provider, idTokens } = await findSource(services, request)
   const claims = await idTokens.verify(request.idToken).catch((error: unknown) => {
     if (error instanceof IdTokenError) throw refused(error.message, error)
     const message = `Cannot fetch the keys of ${provider.id}`
@@ -60,8 +61,10 @@ export async function signInByIdToken(
  * Finds a configured provider, or an issuer that the operator allows. Other issuers that a client
  * names are not trusted.
  */
-function findProvider({ providers }: Services, request: IdTokenRequest): IdTokenSource {
+async function findSource(services: Services, request: IdTokenRequest): Promise<IdTokenSource> {
+  const { providers } = services
   const { clientId, issuer } = request
+  if (isCustom(request.provider)) return findCustomSource(services, request.provider)
   if (request.provider !== '') {
     const known = providers.findIssuer(request.provider, peekIssuer(request.idToken))
     if (known === undefined) throw notAllowed(request.provider)
@@ -81,6 +84,14 @@ function findProvider({ providers }: Services, request: IdTokenRequest): IdToken
     throw refused(`Unacceptable audience in id_token: [${clientId.slice(0, 200)}]`)
   }
   return withIdTokens(provider)
+}
+
+async function findCustomSource(services: Services, name: string): Promise<IdTokenSource> {
+  const row = await findRegistered(services, name)
+  const issuer = row?.settings.issuer ?? undefined
+  if (row === undefined || issuer === undefined) throw notAllowed(name)
+  if (!row.settings.enabled) throw notEnabled(issuer)
+  return withIdTokens(await openProvider(services, row))
 }
 
 function notAllowed(provider: string): ApiError {

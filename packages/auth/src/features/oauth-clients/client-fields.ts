@@ -14,7 +14,13 @@ export type AuthMethod = (typeof methodsByType)[ClientType][number]
 const clientTypes = ['public', 'confidential'] as const
 const authMethods: readonly AuthMethod[] = [...methodsByType.public, ...methodsByType.confidential]
 /** The grants that clients can register for. */
-export const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials'] as const
+export const grantTypes = [
+  'authorization_code',
+  'refresh_token',
+  'client_credentials',
+  'urn:ietf:params:oauth:grant-type:device_code',
+  'urn:ietf:params:oauth:grant-type:token-exchange',
+] as const
 
 /** The fields of a request. Names, limits and messages are those of Supabase Auth. */
 export interface ClientFields {
@@ -80,10 +86,20 @@ function checkGrantTypes(types: readonly string[]): void {
   throw invalid(`grant_types must only contain ${grantTypes.join(', ')}`)
 }
 
-/** A public client cannot prove who it is, so it gets no tokens without a user. @throws {ApiError} */
+/**
+ * The grants that give tokens without the consent of a user: a client must prove who it is, and an
+ * administrator must have registered it.
+ */
+export const trustedGrants: readonly string[] = [
+  'client_credentials',
+  'urn:ietf:params:oauth:grant-type:token-exchange',
+]
+
+/** @throws {ApiError} */
 export function checkGrantsOf(clientType: ClientType, grants: readonly string[]): void {
-  if (clientType === 'confidential' || !grants.includes('client_credentials')) return
-  throw invalid('The grant type client_credentials needs a confidential client')
+  const trusted = grants.find((type) => trustedGrants.includes(type))
+  if (clientType === 'confidential' || trusted === undefined) return
+  throw invalid(`The grant type ${trusted} needs a confidential client`)
 }
 
 /** Consent pages link to these URLs, so only web URLs are allowed. */

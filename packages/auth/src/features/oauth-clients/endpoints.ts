@@ -26,7 +26,7 @@ export const clientFields = {
   grant_types: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'authorization_code, refresh_token and client_credentials. Default: the first two',
+        'Default: authorization_code and refresh_token. /.well-known/oauth-authorization-server lists all',
     }),
   ),
   token_endpoint_auth_method: Type.Optional(

@@ -4,8 +4,8 @@ import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
 import type { Time } from '../users/statements/user-row.ts'
 import type { AuthMethod, ClientType } from './client-fields.ts'
 
-/** Whether an administrator registered the client, or the client itself. */
-export type RegistrationType = 'manual' | 'dynamic'
+/** Whether an administrator registered the client, the client itself, or a document describes it. */
+export type RegistrationType = 'manual' | 'dynamic' | 'document'
 
 export interface OAuthClientRow extends Row {
   readonly id: string
@@ -19,6 +19,9 @@ export interface OAuthClientRow extends Row {
   /** Separated by spaces; empty: all. */
   readonly scope: string
   readonly registration_type: RegistrationType
+  /** The URL of the document that describes the client, which is its public identifier. */
+  readonly metadata_url: string | null
+  readonly metadata_expires_at: Time | null
   /** Until when the previous secret is accepted; null: there is none. */
   readonly previous_secret_expires_at: Time | null
   readonly created_at: Time
@@ -28,7 +31,7 @@ export interface OAuthClientRow extends Row {
 /** The columns of an `OAuthClientRow`. */
 export const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
   c.client_name, c.client_uri, c.logo_uri, c.scope, c.registration_type,
-  c.previous_secret_expires_at, c.created_at, c.updated_at`
+  c.metadata_url, c.metadata_expires_at, c.previous_secret_expires_at, c.created_at, c.updated_at`
 
 /** The parameters of all statements that change clients. Each statement uses some of them. */
 const parameters = `p as materialized (
@@ -124,6 +127,35 @@ export const listOAuthClients = statement(
    ) c on true
    order by c.created_at desc, c.id desc`,
 ).returning<{ readonly total: number } & (OAuthClientRow | { readonly id: null })>()
+
+export const findDescribedClient = statement(
+  'find_described_oauth_client',
+  ['url'],
+  `select ${clientColumns} from {ns}.oauth_clients c where c.metadata_url = $1`,
+).returning<OAuthClientRow>()
+
+/** Stores the content of a document, with the ID that the client has had before. */
+export const putDescribedClient = statement(
+  'put_described_oauth_client',
+  [
+    ...['id', 'url', 'redirectUris', 'grantTypes', 'name', 'uri', 'logoUri', 'scope'],
+    ...['now', 'expiresAt'],
+  ] as const,
+  `insert into {ns}.oauth_clients as c (id, client_type, token_endpoint_auth_method, metadata_url,
+     redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, registration_type,
+     created_at, updated_at, metadata_expires_at)
+   values ($1, 'public', 'none', $2, $3, $4, $5, $6, $7, $8, 'document', $9, $9, $10)
+   on conflict (metadata_url) do update set redirect_uris = excluded.redirect_uris,
+     grant_types = excluded.grant_types, client_name = excluded.client_name,
+     client_uri = excluded.client_uri, logo_uri = excluded.logo_uri, scope = excluded.scope,
+     updated_at = excluded.updated_at, metadata_expires_at = excluded.metadata_expires_at
+   returning ${clientColumns}`,
+).returning<OAuthClientRow>()
+
+/** The identifier that the client uses and that tokens name. */
+export function toPublicId(client: Pick<OAuthClientRow, 'id' | 'metadata_url'>): string {
+  return client.metadata_url ?? client.id
+}
 
 interface OAuthClientChange extends ClientAction, Partial<ClientValues> {
   /** With a new secret: until when the previous one is accepted. */

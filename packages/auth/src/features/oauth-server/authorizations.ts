@@ -3,8 +3,10 @@ import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { isBelowLevel } from '../factors/assurance-level.ts'
+import { withQuery } from '../redirects/redirect-location.ts'
 import type { CallerRow } from '../sessions/statements/sessions.ts'
 import { toCodeLocation, toErrorLocation } from './authorization-request.ts'
+import { toDeviceUrl } from './pages/page-urls.ts'
 import { canBeTaken } from './redirect-uris.ts'
 import { toScopes } from './scopes.ts'
 import {
@@ -57,7 +59,7 @@ export async function decideAuthorization(
 /** Ends a request with an error for the client. @throws {ApiError} */
 export async function refuse(
   services: Services,
-  request: Pick<PendingRow, 'id' | 'user_id' | 'redirect_uri' | 'state'>,
+  request: Pick<PendingRow, 'id' | 'user_id' | 'redirect_uri' | 'state' | 'user_code'>,
   error: string,
   description: string,
 ): Promise<string> {
@@ -65,6 +67,7 @@ export async function refuse(
   const now = new Date(services.now())
   const [denied] = await services.db.run(denyAuthorization, { id, userId, now })
   if (denied === undefined) throw notFound()
+  if (request.user_code !== null) return withQuery(toDeviceUrl(services), { done: 'denied' })
   return toErrorLocation(services, request, error, description)
 }
 
@@ -112,6 +115,8 @@ function toAuthTime({ session_amr: amr, session_created_at: createdAt }: CallerR
 }
 
 function isConsentNeeded({ granted_scopes: granted, ...request }: ClaimedRow): boolean {
+  // Someone else may have sent the user the code of their device.
+  if (request.user_code !== null) return true
   if (granted === null || toScopes(request.prompt).includes('consent')) return true
   if (request.client_type === 'public' && canBeTaken(request.redirect_uri)) return true
   return toScopes(request.scope).some((scope) => !granted.includes(scope))
@@ -147,6 +152,8 @@ async function approve(
     ip,
   })
   if (approved === undefined) throw notFound()
+  // A device asks for its tokens itself.
+  if (request.user_code !== null) return withQuery(toDeviceUrl(services), { done: 'approved' })
   return toCodeLocation(services, request, code)
 }
 

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorDetails } from '../../errors.ts'
 
-/** The errors of RFC 6749, RFC 7591, RFC 8707 and OpenID Connect that this server returns. */
+/** The errors of RFC 6749, RFC 7591, RFC 8628, RFC 8707 and OpenID Connect that this server returns. */
 export type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
@@ -13,6 +13,9 @@ export type OAuthErrorName =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'access_denied'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'expired_token'
   | 'login_required'
   | 'consent_required'
   | 'request_not_supported'

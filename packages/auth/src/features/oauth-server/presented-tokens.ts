@@ -4,7 +4,13 @@ import type { Claims } from '../../tokens/json-web-token.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { OAuthClientRow } from '../oauth-clients/statements.ts'
 import { findOAuthClient } from '../oauth-clients/statements.ts'
-import { findUserOfClaims, readSessionId, readToken, uuidPattern } from '../sessions/bearer.ts'
+import {
+  findUserOfClaims,
+  readAccessToken,
+  readSessionId,
+  readToken,
+  uuidPattern,
+} from '../sessions/bearer.ts'
 import { endSession } from '../sessions/statements/session-list.ts'
 import { oauthError } from './oauth-error.ts'
 
@@ -53,7 +59,7 @@ async function findAccessToken(
   token: string,
 ): Promise<ActiveToken | undefined> {
   try {
-    const claims = readToken(token, services.signer, services.now())
+    const claims = readAccessToken(token, services.signer, services.now())
     const shown = { ...pick(claims), token_type: 'Bearer' }
     if (isOfClient(claims)) {
       const id = claims.client_id

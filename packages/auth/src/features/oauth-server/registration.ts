@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import { trustedGrants } from '../oauth-clients/client-fields.ts'
 import {
   type Administrator,
   type ClientRecord,
@@ -112,8 +113,9 @@ function checkMetadata({
     throw oauthError('invalid_client_metadata', 'response_types must only contain code')
   }
   // Such a client would get tokens without any user, so that anyone could.
-  if (grant_types.includes('client_credentials')) {
-    const message = 'Only an administrator can register a client for client_credentials'
+  const trusted = grant_types.find((type) => trustedGrants.includes(type))
+  if (trusted !== undefined) {
+    const message = `Only an administrator can register a client for ${trusted}`
     throw oauthError('invalid_client_metadata', message)
   }
 }

@@ -1,12 +1,12 @@
 import type { Row } from '../../db/database.ts'
 import { statement } from '../../db/statement.ts'
 
-export type RevocationKind = 'session' | 'user' | 'everyone'
+export type RevocationKind = 'session' | 'user' | 'key' | 'everyone'
 
 export interface RevocationRow extends Row {
   readonly id: number
   readonly kind: RevocationKind
-  /** The ID of the session or user; null for everyone. */
+  /** The ID of the session, user or API key; null for everyone. */
   readonly subject: string | null
   /** Milliseconds since the epoch; null: every token of the subject. */
   readonly until_ms: number | null

@@ -1,4 +1,3 @@
-import { ApiError, type ErrorCode } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint, type Endpoint } from '../../http/endpoint.ts'
 import { toOpenApi } from '../../http/openapi.ts'
@@ -102,38 +101,3 @@ export function createOpenApi(endpoints: readonly Endpoint[]): Endpoint {
       json(toOpenApi(endpoints, version, config.api.externalUrl)),
   })
 }
-
-type Route = Pick<Endpoint, 'method' | 'path'>
-
-/**
- * Features of Supabase Auth that this server does not have. The routes respond as if the feature
- * were disabled, which clients can distinguish from a wrong URL.
- */
-function toDisabledEndpoints(
-  code: ErrorCode,
-  message: string,
-  summary: string,
-  ...routes: readonly Route[]
-): readonly Endpoint[] {
-  return routes.map((route) =>
-    defineEndpoint({
-      ...route,
-      summary,
-      allowed: 'anyone',
-      success: { status: 404, description: `Never returned: ${message}` },
-      handle() {
-        return Promise.reject(new ApiError(code, message, { status: 404 }))
-      },
-    }),
-  )
-}
-
-const customProviders = toDisabledEndpoints(
-  'feature_disabled',
-  'Custom OAuth providers are disabled',
-  'Custom OAuth providers. Not supported',
-  { method: 'GET', path: '/admin/custom-providers' },
-  { method: 'POST', path: '/admin/custom-providers' },
-)
-
-export const disabledFeatures: readonly Endpoint[] = customProviders

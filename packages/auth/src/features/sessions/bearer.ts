@@ -19,14 +19,24 @@ export function readBearer(
   return readToken(token, signer, nowMs)
 }
 
+/** The `token_use` of an access token that an API got in exchange for another one, to call another API. */
+export const delegatedUse = 'delegated'
+
 /** Values of `token_use` in tokens that are not access tokens. */
 const otherUses: ReadonlySet<unknown> = new Set(['id', 'browser'])
 
 /**
- * Reads the claims of an access token. ID tokens and the cookies of the built-in pages are signed with
- * the same key, and name their use. @throws {ApiError}
+ * Reads the claims of an access token. ID tokens, the cookies of the built-in pages and delegated tokens
+ * are signed with the same key, and name their use. @throws {ApiError}
  */
 export function readToken(token: string, signer: TokenSigner, nowMs: number): Claims {
+  const claims = readAccessToken(token, signer, nowMs)
+  if (claims['token_use'] !== delegatedUse) return claims
+  throw badToken('invalid JWT: the token is for another server')
+}
+
+/** Reads the claims of an access token, which may be a delegated one. @throws {ApiError} */
+export function readAccessToken(token: string, signer: TokenSigner, nowMs: number): Claims {
   try {
     const claims = signer.verify(token, Math.floor(nowMs / 1_000))
     if (!otherUses.has(claims['token_use'])) return claims

@@ -3,6 +3,7 @@ import { ApiError, invalid } from '../../errors.ts'
 import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
 import { createAuditId, toAuditPart } from '../audit/audit.ts'
+import { findProvider } from '../custom-providers/find-provider.ts'
 import { linkIdentity } from '../external/identities.ts'
 import { takeLinkingFlow } from '../external/statements/flows.ts'
 import { matchesVerifier } from '../sessions/pkce.ts'
@@ -63,7 +64,7 @@ async function linkAndSignIn(
   profile: ExternalProfile,
   { client, externalUrl }: CodeExchange,
 ): Promise<TokenResponse> {
-  const provider = services.providers.find(flow.provider_type)
+  const provider = await findProvider(services, flow.provider_type)
   const [taken] = await services.db.run(takeLinkingFlow, { flowId: flow.id })
   if (taken === undefined) throw noFlow()
   const target = { userId: flow.user_id, sessionId: flow.linking_session_id }

@@ -39,7 +39,12 @@ export async function signInByWallet(
   const { audience, client, redirectTo, externalUrl } = request
   const profile = toProfile(id, message, chain)
   const user = await findOrCreateAccount(services, {
-    ...{ provider, profile, audience, client, redirectTo, externalUrl },
+    provider,
+    profile,
+    audience,
+    client,
+    redirectTo,
+    externalUrl,
   })
   return services.sessions.open({ user, method: 'web3', client })
 }

@@ -114,7 +114,7 @@ function withoutSlash(url: string): string {
 }
 
 /** Loads the OpenID Connect code, with its signature checks, when the first ID token arrives. */
-function createOpenIdLater(settings: OpenIdSettings): OpenId {
+export function createOpenIdLater(settings: OpenIdSettings): OpenId {
   let loaded: Promise<OpenId> | undefined
   return {
     async verify(idToken, expected) {

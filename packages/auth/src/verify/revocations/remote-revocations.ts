@@ -56,10 +56,18 @@ export class RemoteRevocations {
     if (!this.#isCurrent) await this.#waitUntilCurrent()
     if (this.#list.isRevoked(claims)) {
       this.#refused += 1
-      throw new TokenError('revoked_token', 'The session of the token has ended: sign in again')
+      throw new TokenError(
+        'revoked_token',
+        'The session of the token has ended, or its key was revoked',
+      )
     }
     const { keptMs } = this.#list
-    if (keptMs === undefined || nowSeconds - (claims.iat ?? 0) <= keptMs / 1_000) return
+    if (claims.iat === undefined)
+      throw new TokenError(
+        'missing_claim',
+        'The token has no claim "iat", so it is not known whether it has been revoked',
+      )
+    if (keptMs === undefined || nowSeconds - claims.iat <= keptMs / 1_000) return
     throw new TokenError(
       'expired_token',
       'The token was issued longer ago than the auth server remembers revocations: ' +

@@ -37,13 +37,14 @@ export class RevocationList {
   }
 
   isRevoked(claims: JWTPayload): boolean {
-    const { sub, iat = 0, session_id: sessionId } = claims
+    const { sub, iat = 0, session_id: sessionId, key_id: keyId } = claims
     const isUntil = (key: string, seconds: number) => {
       const entry = this.#entries.get(key)
       return entry !== undefined && seconds <= entry.until
     }
     return (
       (typeof sessionId === 'string' && isUntil(toKey('session', sessionId), iat)) ||
+      (typeof keyId === 'string' && isUntil(toKey('key', keyId), iat)) ||
       isUntil(toKey('user', sub ?? ''), iat) ||
       isUntil(toKey('everyone', ''), toSignInTime(claims))
     )

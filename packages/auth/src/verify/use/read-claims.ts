@@ -1,4 +1,5 @@
 import { AuthUnavailableError, type Refusal, TokenError, toRefusal } from '../errors.ts'
+import type { ResourceMetadata } from '../resource-metadata.ts'
 import type { AccessTokenClaims, Verifier } from '../verifier.ts'
 import { checkNames } from '../verifier-options.ts'
 
@@ -11,6 +12,8 @@ export interface RequireTokenOptions<Claims extends AccessTokenClaims = AccessTo
    * rejected.
    */
   readonly isOptional?: boolean
+  /** The metadata of the API, by which clients find the auth server. Default: they are not told. */
+  readonly metadata?: Pick<ResourceMetadata, 'url'>
   /** Creates a custom response body. Default: the JSON body of `toRefusal`. */
   readonly toBody?: (refusal: Refusal, error: Error) => string
   /**
@@ -27,6 +30,7 @@ export type Outcome<Claims> =
 const optionNames: readonly (keyof RequireTokenOptions)[] = [
   'verifier',
   'isOptional',
+  'metadata',
   'toBody',
   'warn',
 ]
@@ -46,7 +50,7 @@ export function createReadClaims<Claims extends AccessTokenClaims>(
       'requireToken: option "verifier" must be created by createVerifier: requireToken({ verifier })',
     )
   checkNames('requireToken', options, optionNames)
-  const { verifier, isOptional = false, toBody, warn = console.warn } = options
+  const { verifier, isOptional = false, metadata, toBody, warn = console.warn } = options
   if (typeof isOptional !== 'boolean')
     throw new TypeError('requireToken: option "isOptional" must be true or false')
   let warnedMs = Number.NEGATIVE_INFINITY
@@ -57,7 +61,7 @@ export function createReadClaims<Claims extends AccessTokenClaims>(
     } catch (error) {
       if (isOptional && error instanceof TokenError && error.code === 'missing_token')
         return { claims: undefined }
-      const refusal = toRefusal(error)
+      const refusal = toRefusal(error, metadata)
       if (!refusal) throw error
       if (warn && error instanceof AuthUnavailableError) {
         const nowMs = performance.now()

@@ -158,7 +158,7 @@ test('administration of OAuth clients', async (t) => {
       toFault(`${callback}?${'x'.repeat(2_048)}`, 'redirect URI cannot exceed 2048 characters'),
       [
         { grant_types: ['implicit'] },
-        'grant_types must only contain authorization_code, refresh_token, client_credentials',
+        'grant_types must only contain authorization_code, refresh_token, client_credentials, urn:ietf:params:oauth:grant-type:device_code, urn:ietf:params:oauth:grant-type:token-exchange',
       ],
       [{ client_name: 'x'.repeat(1_025) }, 'client_name cannot exceed 1024 characters'],
       [{ client_name: '\0' }, 'client_name has a character that cannot be stored'],

@@ -92,6 +92,27 @@ test('message cooldowns are deleted after the longest cooldown has passed', asyn
   assert.equal((await server.post('/recover', { email })).status, 200)
 })
 
+test('used messages of wallets are deleted a day after they have expired', async (t) => {
+  const database = await openOutboxDatabase(t)
+  if (!database) return
+  const { db, url, schema } = database
+  const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
+  await client.connect()
+  t.after(() => client.end())
+  const nowMs = Date.now()
+  await client.query("insert into web3_messages (key, expires_at) values ('a', $1), ('b', $2)", [
+    new Date(nowMs - 25 * 3_600_000),
+    new Date(nowMs - 23 * 3_600_000),
+  ])
+  const { deleted } = await cleanUp(db, nowMs, ages)
+  assert.equal(deleted.get('wallet messages'), 1)
+  const { rows } = await client.query('select key from web3_messages')
+  assert.deepEqual(
+    rows.map(({ key }) => key.toString()),
+    ['b'],
+  )
+})
+
 test('only one process cleans up at a time, and a backlog is reported', async (t) => {
   const database = await openOutboxDatabase(t)
   if (!database) return

@@ -14,13 +14,6 @@ test('client features that this server does not support return a specific error'
     ['GET', '/admin/sso/providers', 404, 'saml_provider_disabled', 'SAML 2.0 is disabled'],
     ['POST', '/token?grant_type=web3', 422, 'web3_provider_disabled', 'Web3 provider is disabled'],
     ['GET', '/oauth/authorize', 404, 'feature_disabled', 'OAuth server is disabled'],
-    [
-      'GET',
-      '/admin/custom-providers',
-      404,
-      'feature_disabled',
-      'Custom OAuth providers are disabled',
-    ],
   ] as const
   for (const [method, path, status, code, message] of cases) {
     const answer = await send(server.url, path, {

@@ -93,6 +93,8 @@ export const softDeleteUser = statement(
      delete from {ns}.mfa_factors f using gone where f.user_id = gone.id
    ), passkeys_gone as (
      delete from {ns}.webauthn_credentials k using gone where k.user_id = gone.id
+   ), api_keys_gone as (
+     delete from {ns}.api_keys k using gone where k.user_id = gone.id
    ), passkey_challenges_gone as (
      delete from {ns}.webauthn_challenges c using gone where c.user_id = gone.id
    ), failures_gone as (

@@ -2,6 +2,7 @@ import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { ExternalProvider } from '../../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../../services.ts'
+import { findProvider } from '../../custom-providers/find-provider.ts'
 import { findRedirectTarget } from '../../redirects/redirect-location.ts'
 import { parseChallenge } from '../../sessions/pkce.ts'
 import { type ExternalRequest, startExternal } from '../external-sign-in.ts'
@@ -53,7 +54,7 @@ export async function startRequest(
   purpose: Purpose,
 ): Promise<Answer & { readonly headers: Record<string, string>; readonly url: string }> {
   const { query } = call
-  const provider = services.providers.find(query['provider'] ?? '')
+  const provider = await findProvider(services, query['provider'] ?? '')
   const parameters = Object.entries(query).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !withheld.has(entry[0].toLowerCase()),

@@ -2,6 +2,7 @@ import { ApiError, invalid } from '../../../errors.ts'
 import { type Answer, type Call, json, redirect } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
+import { findProvider } from '../../custom-providers/find-provider.ts'
 import { toErrorParameters, withFragment, withQuery } from '../../redirects/redirect-location.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { checkManualLinking, requireLinker, unlinkIdentity } from '../identities.ts'
@@ -110,7 +111,7 @@ async function open(call: Call, services: Services): Promise<Answer> {
   })
   const { newSecret } = opened
   if (newSecret === undefined) return page
-  const cookie = createCookie(services, services.providers.find(provider), state, newSecret)
+  const cookie = createCookie(services, await findProvider(services, provider), state, newSecret)
   return { ...page, headers: { ...page.headers, 'set-cookie': cookie } }
 }
 

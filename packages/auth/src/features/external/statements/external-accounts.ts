@@ -170,6 +170,12 @@ export const changeExternally = statement(
    ), passkeys_gone as (
      delete from {ns}.webauthn_credentials k using changed u cross join p
      where k.user_id = u.id and p.takes_over
+   ), api_keys_gone as (
+     delete from {ns}.api_keys k using changed u cross join p
+     where k.user_id = u.id and p.takes_over
+   ), consents_gone as (
+     delete from {ns}.oauth_consents g using changed u cross join p
+     where g.user_id = u.id and p.takes_over
    ), ended as (
      update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
      from changed cross join p cross join ending e

@@ -30,13 +30,14 @@ export const getAuthorization = defineEndpoint({
       authorization_id: id,
       redirect_uri: request.redirect_uri,
       client: {
-        id: request.client_id,
+        id: request.metadata_url ?? request.client_id,
         ...(name !== '' && { name }),
         ...(uri !== '' && { uri }),
         ...(logo_uri !== '' && { logo_uri }),
       },
       user: { id: caller.id, email: caller.email ?? '' },
       scope: request.scope,
+      ...(request.user_code !== null && { user_code: request.user_code }),
       ...(request.resource !== '' && { resource: request.resource }),
     })
   },

@@ -20,7 +20,7 @@ export const listOwnGrants = defineEndpoint({
     return json(
       rows.map((row) => ({
         client: {
-          id: row.client_id,
+          id: row.metadata_url ?? row.client_id,
           ...(row.client_name !== '' && { name: row.client_name }),
           ...(row.client_uri !== '' && { uri: row.client_uri }),
           ...(row.logo_uri !== '' && { logo_uri: row.logo_uri }),
@@ -44,11 +44,13 @@ export const revokeOwnGrant = defineEndpoint({
     requireOAuthServer(services)
     const { client_id: clientId = '' } = query
     if (clientId === '') throw invalid('client_id query parameter is required')
-    if (!uuidPattern.test(clientId)) throw invalid('invalid client_id format')
+    if (!uuidPattern.test(clientId) && !URL.canParse(clientId)) {
+      throw invalid('invalid client_id format')
+    }
     const entry = toAuditEntry('oauth_consent_revoked', caller, { client_id: clientId })
     const [revoked] = await services.db.run(revokeGrant, {
       userId: caller.id,
-      clientId,
+      clientId: uuidPattern.test(clientId) ? clientId.toLowerCase() : clientId,
       now: new Date(services.now()),
       auditId: entry.id,
       auditPayload: entry.payload,

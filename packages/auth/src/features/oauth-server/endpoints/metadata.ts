@@ -67,6 +67,8 @@ function toOAuthMetadata(services: Services) {
     revocation_endpoint: `${externalUrl}/oauth/revoke`,
     introspection_endpoint: `${externalUrl}/oauth/introspect`,
     pushed_authorization_request_endpoint: `${externalUrl}/oauth/par`,
+    device_authorization_endpoint: `${externalUrl}/oauth/device_authorization`,
+    client_id_metadata_document_supported: services.config.oauthServer.allowClientDocuments,
     ...(services.config.oauthServer.allowDynamicRegistration && {
       registration_endpoint: `${externalUrl}/oauth/clients/register`,
     }),

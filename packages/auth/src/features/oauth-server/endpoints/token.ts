@@ -12,8 +12,13 @@ const body = Type.Object({
   code: text('authorization_code: the code from the redirect'),
   redirect_uri: text('authorization_code: the redirect URI of the request. Optional'),
   code_verifier: text('authorization_code: the PKCE verifier'),
+  device_code: text('The device grant: the code of the device'),
+  subject_token: text('Token exchange: the access token that an API has received'),
+  subject_token_type: text('Token exchange: urn:ietf:params:oauth:token-type:access_token'),
+  requested_token_type: text('Token exchange: the same type, or absent'),
+  actor_token: text('Not supported'),
   refresh_token: text('refresh_token: the current refresh token'),
-  scope: text('refresh_token: a part of the granted scope. client_credentials: the scope'),
+  scope: text('refresh_token: a part of the granted scope. Otherwise the requested scope'),
   resource: text('The API that the access token is for'),
 })
 

@@ -1,20 +1,17 @@
-import { randomUUID } from 'node:crypto'
 import type { Services } from '../../../services.ts'
 import { toAuditEntry } from '../../audit/audit.ts'
 import { matchesVerifier } from '../../sessions/pkce.ts'
 import type { Client } from '../../sessions/sessions.ts'
 import { endSession } from '../../sessions/statements/session-list.ts'
 import { toCodeHash } from '../authorizations.ts'
-import { clientMethod } from '../id-token.ts'
 import { oauthError } from '../oauth-error.ts'
-import { type CodeRow, exchangeCode, findCode } from '../statements/codes.ts'
+import { type CodeRow, findCode } from '../statements/codes.ts'
+import { exchange } from './exchange.ts'
 import type { Grant, GrantRequest } from './grant.ts'
-import { toTokenAnswer } from './token-answer.ts'
 
 /** Exchanges the code of an approved request for the tokens of a new session. */
 export const authorizationCode: Grant = async (services, request) => {
-  const { client, parameters, connection } = request
-  const { code } = parameters
+  const { code } = request.parameters
   if (code === undefined) {
     throw oauthError('invalid_request', 'code is required for authorization_code grant')
   }
@@ -22,27 +19,10 @@ export const authorizationCode: Grant = async (services, request) => {
   if (row === undefined) throw invalidCode()
   check(row, request, services.now())
   if (row.status === 'exchanged') {
-    await endReplayed(services, row, connection)
+    await endReplayed(services, row, request.connection)
     throw invalidCode()
   }
-  const grant = { client_id: client.id, scope: row.scope, resource: row.resource }
-  const nowMs = services.now()
-  const user = { ...row, id: row.user_id }
-  const [session] = await services.db.run(exchangeCode, {
-    id: row.id,
-    session_id: randomUUID(),
-    grant,
-    method: { method: clientMethod, timestamp: Math.floor(nowMs / 1_000) },
-    user_agent: connection.userAgent,
-    ip: connection.ip,
-    audit: toAuditEntry('login', user, { provider: clientMethod, client_id: client.id }),
-    now: new Date(nowMs),
-  })
-  // A concurrent request used the same code.
-  if (session === undefined) throw invalidCode()
-  const tokens = await services.sessions.toTokenResponse(session, connection)
-  const { nonce } = row
-  return { answer: toTokenAnswer(services, { client, grant, tokens, session, nonce }) }
+  return await exchange(services, request, row)
 }
 
 /** @throws {ApiError} */
@@ -65,10 +45,6 @@ function check(row: CodeRow, { client, parameters }: GrantRequest, nowMs: number
   }
   if (resource !== undefined && resource !== row.resource) {
     throw oauthError('invalid_target', 'The code was not issued for this resource')
-  }
-  if (row.deleted_at !== null) throw invalidCode()
-  if (row.banned_until !== null && Date.parse(row.banned_until) > nowMs) {
-    throw oauthError('access_denied', 'User is banned')
   }
 }
 

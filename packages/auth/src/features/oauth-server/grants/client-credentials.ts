@@ -12,7 +12,7 @@ export const clientCredentials: Grant = async (services, { client, parameters })
   const { config, signer } = services
   const { resource = '' } = parameters
   checkResource(config.oauthServer, resource)
-  const scope = findScope(services, client, parameters['scope'])
+  const scope = findOwnScope(services, client, parameters['scope'])
   const { expiresInSeconds, audience } = config.tokens
   const issuedAt = Math.floor(services.now() / 1_000)
   // Without `role` and `session_id`, no endpoint of this server takes it for the token of a user.
@@ -30,8 +30,11 @@ export const clientCredentials: Grant = async (services, { client, parameters })
   return { answer: { ...answer, expires_in: expiresInSeconds } }
 }
 
-/** The scopes of the operator's APIs: the others are about a user. @throws {ApiError} */
-function findScope(
+/**
+ * The scopes that an administrator has given to the client itself: those of the operator's APIs, because
+ * the others are about a user. @throws {ApiError}
+ */
+export function findOwnScope(
   { config }: Services,
   client: OAuthClientRow,
   requested: string | undefined = '',

@@ -18,6 +18,8 @@ export interface TokenAnswer {
   readonly refresh_token?: string
   readonly id_token?: string
   readonly scope: string
+  /** Token exchange only (RFC 8693, section 2.2.1). */
+  readonly issued_token_type?: string
 }
 
 export interface Granted {

@@ -59,8 +59,7 @@ export function toConsentPage(services: Services, request: PendingRow, person: C
 <p>You are signed in as <strong>${account}</strong>. The application will be able to:</p>
 <ul>${toScopes(request.scope).map(describeScope)}</ul>
 ${request.resource === '' ? undefined : html`<p>It will use this access at <strong>${request.resource}</strong>.</p>`}
-<p class="note">You will be sent to <strong>${toTarget(request.redirect_uri)}</strong>. Continue only if you
-have just asked for this yourself.</p>
+${toWarning(request)}
 <form method="post">
 <button class="main" name="step" value="approve">Allow</button>
 <button name="step" value="deny">Cancel</button>
@@ -69,12 +68,44 @@ have just asked for this yourself.</p>
   )
 }
 
+/** @param userCode filled in if the user has followed a link with the code. */
+export function toDevicePage(
+  services: Services,
+  userCode: string,
+  alert: string | undefined,
+): Page {
+  return toPage(
+    services,
+    'Connect a device',
+    html`<h1>Connect a device</h1>
+${toAlert(alert)}
+<form method="post">
+<label>The code on your device <input name="user_code" value="${userCode}" autocomplete="off"
+autocapitalize="characters" maxlength="16" required autofocus></label>
+<button class="main">Continue</button>
+</form>`,
+  )
+}
+
 export function toMessagePage(services: Services, title: string, message: string): Page {
   return toPage(services, title, html`<h1>${title}</h1><p>${message}</p>`)
 }
 
-function toClientName({ client_name: name, client_id: id }: PendingRow): string {
-  return name === '' ? id : name
+/** With a document, the host is what the client has proven. */
+function toClientName(request: PendingRow): string {
+  const { client_name: name, client_id: id, metadata_url: url } = request
+  if (url === null) return name === '' ? id : name
+  const { host } = new URL(url)
+  return name === '' ? host : `${name} (${host})`
+}
+
+function toWarning({ user_code: code, redirect_uri: uri }: PendingRow): Html {
+  if (code === null) {
+    return html`<p class="note">You will be sent to <strong>${toTarget(uri)}</strong>. Continue only if you
+have just asked for this yourself.</p>`
+  }
+  return html`<p class="note">A device with the code <strong>${code.slice(0, 4)}-${code.slice(4)}</strong> gets this
+access. Continue only if you have this device before you. If someone sent you the code, cancel.</p>`
 }
 
 function describeScope(scope: string): Html {

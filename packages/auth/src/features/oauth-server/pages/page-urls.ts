@@ -8,6 +8,11 @@ export function toConsentUrl(services: Services): string {
   return `${site.url.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
 }
 
+/** The page on which users type in the code that a device shows. */
+export function toDeviceUrl({ config }: Services): string {
+  return `${config.api.externalUrl}/oauth/device`
+}
+
 export function toBuiltInUrl({ config }: Services): string {
   return `${config.api.externalUrl}/oauth/consent`
 }

@@ -60,10 +60,14 @@ export interface PendingRow extends Row {
   readonly client_name: string
   readonly client_uri: string
   readonly logo_uri: string
+  readonly metadata_url: string | null
+  /** Null unless a device started the request. */
+  readonly user_code: string | null
 }
 
 const pendingColumns = `a.id, a.user_id, a.redirect_uri, a.scope, a.state, a.resource, a.prompt,
-  a.max_age, a.created_at, c.id as client_id, c.client_type, c.client_name, c.client_uri, c.logo_uri`
+  a.max_age, a.created_at, c.id as client_id, c.client_type, c.client_name, c.client_uri, c.logo_uri,
+  c.metadata_url, a.user_code`
 
 const isPending = (now: string) => `a.status = 'pending' and a.expires_at > ${now}`
 

@@ -5,12 +5,10 @@ import type { ClientGrant } from '../../sessions/client-grants.ts'
 import { type Amr, type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../../users/statements/user-row.ts'
 
-/** A request whose code was issued. */
-export interface CodeRow extends Row {
+/** A request that can be exchanged for tokens, with its user if there is one. */
+export interface ExchangeableRow extends Row {
   readonly id: string
   readonly client_id: string
-  readonly user_id: string
-  readonly status: 'approved' | 'exchanged'
   readonly redirect_uri: string
   readonly scope: string
   readonly nonce: string
@@ -25,15 +23,28 @@ export interface CodeRow extends Row {
   readonly deleted_at: Time | null
 }
 
-/** @param codeHash in binary. */
+/** A request that the user has approved. */
+export interface ApprovedRow extends ExchangeableRow {
+  readonly user_id: string
+}
+
+/** A request whose code was issued. */
+export interface CodeRow extends ApprovedRow {
+  readonly status: 'approved' | 'exchanged'
+}
+
+/** The columns of a `CodeRow`: the request `a` and its user `u`. */
+export const codeColumns = `a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce,
+     a.resource, a.code_challenge, a.session_id, a.expires_at, u.email, u.phone, u.is_sso_user,
+     u.banned_until, u.deleted_at`
+
+/** @param codeHash in binary. The codes of devices are exchanged in another way. */
 export const findCode = statement(
   'find_oauth_code',
   ['codeHash'],
-  `select a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce, a.resource,
-     a.code_challenge, a.session_id, a.expires_at, u.email, u.phone, u.is_sso_user, u.banned_until,
-     u.deleted_at
+  `select ${codeColumns}
    from {ns}.oauth_authorizations a join {ns}.users u on u.id = a.user_id
-   where a.code_hash = $1`,
+   where a.code_hash = $1 and a.device_code_hash is null`,
 ).returning<CodeRow>()
 
 export interface CodeExchange {

@@ -4,6 +4,7 @@ import type { Time } from '../../users/statements/user-row.ts'
 
 export interface GrantRow extends Row {
   readonly client_id: string
+  readonly metadata_url: string | null
   readonly client_name: string
   readonly client_uri: string
   readonly logo_uri: string
@@ -17,7 +18,7 @@ export interface GrantRow extends Row {
 export const listGrants = statement(
   'list_oauth_grants',
   ['userId'],
-  `select c.id as client_id, c.client_name, c.client_uri, c.logo_uri, max(k.granted_at) as granted_at,
+  `select c.id as client_id, c.metadata_url, c.client_name, c.client_uri, c.logo_uri, max(k.granted_at) as granted_at,
      (select jsonb_agg(distinct s.scope) from {ns}.oauth_consents own
        cross join jsonb_array_elements_text(own.scopes) as s(scope)
        where own.user_id = $1 and own.client_id = c.id) as scopes,
@@ -30,14 +31,17 @@ export const listGrants = statement(
 ).returning<GrantRow>()
 
 /**
- * Forgets the consent, ends the sessions of the client and makes its codes unusable. Returns no row if
+ * Forgets the consent for a client, by its public identifier, ends the sessions of the client and makes its codes unusable. Returns no row if
  * the user has granted nothing to the client.
  */
 export const revokeGrant = statement(
   'revoke_oauth_grant',
   ['userId', 'clientId', 'now', 'auditId', 'auditPayload', 'ip'],
   `with revoked as (
-     delete from {ns}.oauth_consents where user_id = $1 and client_id = $2 returning client_id
+     delete from {ns}.oauth_consents k using {ns}.oauth_clients c
+     where k.user_id = $1 and k.client_id = c.id
+       and case when c.metadata_url is null then c.id::text else c.metadata_url end = $2
+     returning k.client_id
    ), withdrawn as (
      delete from {ns}.oauth_authorizations a using (select distinct client_id from revoked) r
      where a.user_id = $1 and a.client_id = r.client_id

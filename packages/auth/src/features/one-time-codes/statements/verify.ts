@@ -236,6 +236,12 @@ function removeUnclaimed(provider: 'email' | 'phone'): string {
      ), unclaimed_passkeys as (
        delete from {ns}.webauthn_credentials k using consumed c
        where c.takes_over and k.user_id = c.user_id
+     ), unclaimed_keys as (
+       delete from {ns}.api_keys k using consumed c
+       where c.takes_over and k.user_id = c.user_id
+     ), unclaimed_consents as (
+       delete from {ns}.oauth_consents g using consumed c
+       where c.takes_over and g.user_id = c.user_id
      ), unclaimed_sessions as (
        update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
        from consumed c cross join p cross join ending e

@@ -3,6 +3,7 @@ import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { type Static, Type } from '../../../http/schema.ts'
 import type { Services } from '../../../services.ts'
+import { exchangeKey } from '../../api-keys/use-key.ts'
 import { signInByIdToken } from '../../external/id-token-sign-in.ts'
 import { checkManualLinking, type LinkingTarget, requireLinker } from '../../external/identities.ts'
 import { findRedirectTarget } from '../../redirects/redirect-location.ts'
@@ -37,6 +38,7 @@ const body = Type.Object({
     Type.String({ description: 'Together with issuer, instead of provider' }),
   ),
   issuer: Type.Optional(Type.String()),
+  api_key: Type.Optional(Type.String()),
   chain: Type.Optional(Type.String({ description: 'Blockchain of a wallet: ethereum or solana' })),
   message: Type.Optional(
     Type.String({ description: 'Message that a wallet has signed, in the format of EIP-4361' }),
@@ -53,11 +55,11 @@ export const token = defineEndpoint({
   method: 'POST',
   path: '/token',
   summary:
-    'Exchanges a password, a refresh token, a code, an ID token or a message of a wallet for tokens',
+    'Exchanges a password, a refresh token, a code, an ID token, a message of a wallet or an API key for tokens',
   allowed: 'anyone',
   limiter: (_body, query) => (findGrantName(query) === 'web3' ? 'web3' : 'token'),
   captcha: ({ grant_type: name = '' }) => captchaGrants.has(name),
-  query: { grant_type: 'password, refresh_token, pkce, id_token or web3' },
+  query: { grant_type: 'password, refresh_token, pkce, id_token, web3 or api_key' },
   body,
   success: { status: 200, description: 'A token response' },
   async handle(call, services) {
@@ -109,13 +111,24 @@ const grants: Readonly<Record<string, Grant>> = {
     )
   },
 
+  /** A program gets no refresh token, because it can show its key again. */
+  async api_key({ body }, services) {
+    return json(await exchangeKey(services, body.api_key ?? ''))
+  },
+
   async web3(call, services) {
     const { body, audience, client, externalUrl } = call
     const { chain = '', message = '', signature = '' } = body
     const redirectTo = findRedirectTarget(call, services.redirects)
     return json(
       await signInByWallet(services, {
-        ...{ chain, message, signature, audience, client, redirectTo, externalUrl },
+        chain,
+        message,
+        signature,
+        audience,
+        client,
+        redirectTo,
+        externalUrl,
       }),
     )
   },

@@ -35,6 +35,10 @@ export interface OAuth2Definition extends Omit<ProviderDefinition, 'create'> {
   readonly credentials?: 'basic' | 'body'
   /** Whether the provider supports PKCE, which makes an intercepted code useless. */
   readonly usesPkce?: boolean
+  /** Whether ID tokens must contain a nonce of the flow (OpenID Connect Core, section 3.1.2.1). */
+  readonly usesNonce?: boolean
+  /** Whether the provider sends `iss` with every code (RFC 9207), so that a code without it is refused. */
+  readonly sendsIssuer?: boolean
   /** Whether the provider returns to the callback with a POST request. */
   readonly returnsByForm?: boolean
   readonly idTokens?: IdTokenDefinition
@@ -45,6 +49,8 @@ export interface IdTokenDefinition {
   isIssuer(issuer: string, at: Addresses): boolean
   /** The URL to which `/.well-known/openid-configuration` is appended. Default: the issuer. */
   discoveryUrl?(issuer: string, at: Addresses): string
+  /** The URL of the keys, if it is known without discovery. */
+  readonly keysUrl?: string
   /** Whether the provider's SDKs create nonces that cannot be checked. */
   readonly skipsNonce?: boolean
   toProfile(claims: IdTokenClaims, at: Addresses): ExternalProfile
@@ -58,6 +64,8 @@ export interface ProfileContext {
   /** Calls the API with the access token. */
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<JsonObject>
   getList(url: string): Promise<readonly JsonObject[]>
+  /** Verifies the ID token that came with the access token; undefined without one. */
+  verifyIdToken(): Promise<IdTokenClaims | undefined>
   /** Reads the profile from the ID token that came with the access token; undefined without one. */
   readIdToken(): Promise<ExternalProfile | undefined>
 }
@@ -77,9 +85,11 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
     async start({ state, scopes, parameters }) {
       const verifier = randomBytes(32).toString('base64url')
       const own = definition.hasFixedScopes ? [] : scopes
+      const nonce = parameters['nonce'] ?? randomBytes(16).toString('base64url')
       const query = new URLSearchParams({
         ...rename(parameters, definition.renamed),
         ...definition.parameters,
+        ...(definition.usesNonce && { nonce }),
         client_id: setup.clientIds[0],
         redirect_uri: setup.redirectUri,
         response_type: 'code',
@@ -91,14 +101,20 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
         }),
       })
       if (query.get('scope') === '') query.delete('scope')
-      const memo = definition.usesPkce ? { verifier } : {}
-      return { url: `${definition.authorizeUrl(at)}?${query}`, memo }
+      const memo = {
+        ...(definition.usesPkce && { verifier }),
+        ...(definition.usesNonce && { nonce }),
+      }
+      const url = definition.authorizeUrl(at)
+      // The URL may already have a query (RFC 6749, section 3.1).
+      return { url: `${url}${url.includes('?') ? '&' : '?'}${query}`, memo }
     },
 
     async exchange({ parameters, memo }) {
       // RFC 9207: `iss` names the issuer of the code, if the provider sends it.
       const { code = '', iss } = parameters
-      if (iss !== undefined && idTokens !== undefined && !idTokens.isIssuer(iss)) {
+      const isMissing = iss === undefined && (definition.sendsIssuer ?? false)
+      if (isMissing || (iss !== undefined && idTokens !== undefined && !idTokens.isIssuer(iss))) {
         throw new OutgoingError(`The code was not issued by ${setup.id}`)
       }
       const { verifier } = memo
@@ -113,6 +129,14 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
 
     readProfile(tokens, back) {
       const authorization = { authorization: `Bearer ${tokens.accessToken}` }
+      const verifyIdToken = async () => {
+        if (idTokens === undefined || tokens.idToken === undefined) return undefined
+        const claims = await idTokens.verify(tokens.idToken)
+        if (definition.usesNonce && claims['nonce'] !== back.memo['nonce']) {
+          throw new IdTokenError('The ID token has the nonce of another flow')
+        }
+        return claims
+      }
       return definition.readProfile({
         setup,
         tokens,
@@ -120,9 +144,10 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
         get: (target, headers) =>
           http.fetchObject(target, { headers: { ...authorization, ...headers } }),
         getList: (target) => http.fetchList(target, { headers: authorization }),
+        verifyIdToken,
         async readIdToken() {
-          if (idTokens === undefined || tokens.idToken === undefined) return undefined
-          return idTokens.toProfile(await idTokens.verify(tokens.idToken))
+          const claims = await verifyIdToken()
+          return claims && idTokens?.toProfile(claims)
         },
       })
     },
@@ -150,6 +175,7 @@ function createIdTokens(definition: IdTokenDefinition, setup: ProviderSetup): Ex
       if (!isIssuer(issuer)) throw new IdTokenError('Bad ID token')
       return openId.verify(idToken, {
         discoveryUrl: discoveryUrl(issuer, at),
+        keysUrl: definition.keysUrl,
         isIssuer,
         audiences: clientIds,
       })

@@ -34,21 +34,29 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
     if (typeof keysUrl !== 'string' || !/^https?:/.test(keysUrl)) {
       throw new IdTokenError(`${url} has no valid jwks_uri`)
     }
+    return createKeySet(keysUrl)
+  }
+
+  function createKeySet(keysUrl: string): KeySet {
     return createRemoteJWKSet(new URL(keysUrl), {
       cacheMaxAge: cachedMs,
       [customFetch]: (target, { method, headers }) => http.fetch(target, { method, headers }),
     })
   }
 
-  function findKeys({ discoveryUrl, isIssuer }: IdTokenExpectation): Promise<KeySet> {
-    const before = known.get(discoveryUrl)
+  function findKeys({ keysUrl, discoveryUrl, isIssuer }: IdTokenExpectation): Promise<KeySet> {
+    const place = keysUrl ?? discoveryUrl
+    const before = known.get(place)
     if (before && before.untilMs > now()) return before.keys
-    const keys = discover(discoveryUrl, isIssuer)
+    const keys =
+      keysUrl === undefined
+        ? discover(discoveryUrl, isIssuer)
+        : Promise.resolve(createKeySet(keysUrl))
     // Limits the memory that a multi-tenant issuer can use.
     if (known.size >= mostIssuers) known.clear()
-    known.set(discoveryUrl, { keys, untilMs: now() + cachedMs })
+    known.set(place, { keys, untilMs: now() + cachedMs })
     // A failed discovery is tried again.
-    keys.catch(() => known.delete(discoveryUrl))
+    keys.catch(() => known.delete(place))
     return keys
   }
 

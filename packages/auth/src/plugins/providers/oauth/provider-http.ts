@@ -1,4 +1,9 @@
-import { type HttpLimits, OutgoingError, request } from '../../../outgoing/http-client.ts'
+import {
+  type HttpLimits,
+  type HttpResponse,
+  OutgoingError,
+  request,
+} from '../../../outgoing/http-client.ts'
 
 /** A JSON object in a provider's response. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -19,9 +24,13 @@ export interface ProviderHttp {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
 }
 
-export function createProviderHttp(limits: HttpLimits): ProviderHttp {
-  const read = (url: string, init: RequestInit) =>
-    request(url, { ...init, redirect: 'error' }, limits)
+type Send = (url: string, init: RequestInit, limits: HttpLimits) => Promise<HttpResponse>
+
+const sendTo: Send = (url, init, limits) => request(url, { ...init, redirect: 'error' }, limits)
+
+/** @param send sends one request and follows no redirect. */
+export function createProviderHttp(limits: HttpLimits, send: Send = sendTo): ProviderHttp {
+  const read = (url: string, init: RequestInit) => send(url, init, limits)
 
   async function fetchBody(
     url: string,

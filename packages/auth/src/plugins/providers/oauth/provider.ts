@@ -160,8 +160,13 @@ export interface IdTokenSource {
 }
 
 export interface IdTokenExpectation {
-  /** The URL of the issuer's keys, which is never taken from the token. */
+  /**
+   * The URL to which `/.well-known/openid-configuration` is appended. It is never taken from the
+   * token.
+   */
   readonly discoveryUrl: string
+  /** The URL of the issuer's keys, if it is known without discovery. */
+  readonly keysUrl?: string | undefined
   isIssuer(issuer: string): boolean
   /** The client IDs of this installation, one of which must be the token's audience. */
   readonly audiences: readonly string[]

@@ -1,0 +1,64 @@
+import type { Check } from '@portcullis/service-kit/settings/config-check'
+import {
+  boolean,
+  type Chapter,
+  integer,
+  list,
+  type Settings,
+  string,
+} from '@portcullis/service-kit/settings/env'
+import { checkWebUrl } from './checks.ts'
+import { withOldNames } from './variables.ts'
+
+export const customOAuth = {
+  title: 'Custom providers',
+  variables: withOldNames({
+    enabled: boolean(
+      'AUTH_CUSTOM_OAUTH_ENABLED',
+      true,
+      'Whether administrators can register providers (/admin/custom-providers), and users can sign in with them',
+    ),
+    mostProviders: integer(
+      'AUTH_CUSTOM_OAUTH_MAX_PROVIDERS',
+      0,
+      'Maximum number of custom providers; 0: no limit',
+      { min: 0 },
+    ),
+    externalUrl: string(
+      'AUTH_CUSTOM_OAUTH_EXTERNAL_URL',
+      '',
+      'Public URL of this server that custom providers redirect to; /callback is appended',
+      { defaultText: 'AUTH_API_EXTERNAL_URL' },
+    ),
+    internalHosts: list(
+      'AUTH_CUSTOM_OAUTH_INTERNAL_HOSTS',
+      [],
+      'Hosts of custom providers that may be in the internal network and may be used without TLS. All ' +
+        'others must have public addresses',
+    ),
+  }),
+} satisfies Chapter
+
+export interface CustomOAuthConfig {
+  readonly enabled: boolean
+  /** 0: no limit. */
+  readonly mostProviders: number
+  readonly redirectUri: string
+  /** In lower case. */
+  readonly internalHosts: readonly string[]
+}
+
+export function toCustomOAuth(
+  settings: Settings<typeof customOAuth.variables>,
+  apiUrl: string,
+  check: Check,
+): CustomOAuthConfig {
+  const { enabled, mostProviders, externalUrl, internalHosts } = settings
+  if (externalUrl !== '') checkWebUrl(customOAuth.variables.externalUrl, externalUrl, check)
+  return {
+    enabled,
+    mostProviders,
+    redirectUri: `${(externalUrl || apiUrl).replace(/\/+$/, '')}/callback`,
+    internalHosts: internalHosts.map((host) => host.toLowerCase()),
+  }
+}

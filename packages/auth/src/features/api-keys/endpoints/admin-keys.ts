@@ -1,0 +1,157 @@
+import { invalid } from '../../../errors.ts'
+import { json, noContent } from '../../../http/call.ts'
+import { defineEndpoint } from '../../../http/endpoint.ts'
+import { Type } from '../../../http/schema.ts'
+import { parsePage, toPageHeaders } from '../../admin/pages.ts'
+import { verifierRole } from '../../revocations/endpoints.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
+import { createKey, revokeKey, rotateKey, toKeyRecord } from '../keys.ts'
+import { createServiceAccount, deleteServiceAccount } from '../service-accounts.ts'
+import { listApiKeys, listServiceAccounts } from '../statements.ts'
+import { findKey, toActiveKey } from '../use-key.ts'
+import { keyFields, readKeyId, readOverlap, rotation, secretOnce } from './fields.ts'
+
+const path = '/admin/api-keys'
+const keyPath = `${path}/:key_id`
+const accountsPath = '/admin/service-accounts'
+
+const plan = Type.Optional(
+  Type.String({ description: 'The claim plan, for rate limits. Default: that of the owner' }),
+)
+
+export const adminListKeys = defineEndpoint({
+  method: 'GET',
+  path,
+  summary: 'Lists the API keys of all users and service accounts',
+  allowed: 'admin',
+  query: {
+    page: 'Page number, starting at 1',
+    per_page: 'Keys per page. Default: 50',
+    user_id: 'Only the keys of this user',
+    service_account_id: 'Only the keys of this service account',
+  },
+  success: { status: 200, description: 'api_keys, newest first, without their texts' },
+  async handle({ query }, { db }) {
+    const page = parsePage(query)
+    const rows = await db.run(listApiKeys, {
+      userId: readId(query, 'user_id'),
+      serviceAccountId: readId(query, 'service_account_id'),
+      limit: page.size,
+      offset: page.offset,
+    })
+    const keys = rows.flatMap((row) => (row.id === null ? [] : [toKeyRecord(row)]))
+    return json({ api_keys: keys }, toPageHeaders(path, page, rows[0]?.total ?? 0))
+  },
+})
+
+export const adminCreateKey = defineEndpoint({
+  method: 'POST',
+  path,
+  summary: 'Creates an API key for a user or a service account',
+  allowed: 'admin',
+  body: Type.Object({
+    ...keyFields,
+    user_id: Type.Optional(Type.String()),
+    service_account_id: Type.Optional(Type.String()),
+    plan,
+  }),
+  success: { status: 201, description: `The key. ${secretOnce}` },
+  async handle({ body, adminRole, client }, services) {
+    for (const id of [body.user_id, body.service_account_id]) {
+      if (id !== undefined && !uuidPattern.test(id)) throw invalid('The owner must be a UUID')
+    }
+    return { status: 201, body: await createKey(services, body, { adminRole, ip: client.ip }) }
+  },
+})
+
+export const adminRotateKey = defineEndpoint({
+  method: 'POST',
+  path: `${keyPath}/rotate`,
+  summary: 'Replaces the secret of an API key',
+  allowed: 'admin',
+  body: rotation,
+  success: { status: 200, description: `The key. ${secretOnce}` },
+  async handle({ body, params, adminRole, client }, services) {
+    const manager = { adminRole, ip: client.ip }
+    return json(await rotateKey(services, readKeyId(params), readOverlap(body), manager))
+  },
+})
+
+export const adminRevokeKey = defineEndpoint({
+  method: 'DELETE',
+  path: keyPath,
+  summary: 'Revokes an API key and its tokens',
+  allowed: 'admin',
+  success: { status: 204, description: 'The key was revoked' },
+  async handle({ params, adminRole, client }, services) {
+    await revokeKey(services, readKeyId(params), { adminRole, ip: client.ip })
+    return noContent
+  },
+})
+
+export const adminListServiceAccounts = defineEndpoint({
+  method: 'GET',
+  path: accountsPath,
+  summary: 'Lists the service accounts',
+  allowed: 'admin',
+  success: { status: 200, description: 'service_accounts, oldest first, at most 1000' },
+  async handle(_call, { db }) {
+    return json({ service_accounts: await db.run(listServiceAccounts) })
+  },
+})
+
+export const adminCreateServiceAccount = defineEndpoint({
+  method: 'POST',
+  path: accountsPath,
+  summary: 'Creates a service account, which has API keys and is not a user',
+  allowed: 'admin',
+  body: Type.Object({
+    name: Type.Optional(Type.String({ description: '1 to 120 characters' })),
+    role: Type.Optional(
+      Type.String({ description: 'The role in its tokens. Default: service_account' }),
+    ),
+    plan,
+  }),
+  success: { status: 201, description: 'The service account' },
+  async handle({ body, adminRole, client }, services) {
+    const admin = { adminRole, ip: client.ip }
+    return { status: 201, body: await createServiceAccount(services, body, admin) }
+  },
+})
+
+export const adminDeleteServiceAccount = defineEndpoint({
+  method: 'DELETE',
+  path: `${accountsPath}/:service_account_id`,
+  summary: 'Deletes a service account, and revokes its keys and their tokens',
+  allowed: 'admin',
+  success: { status: 204, description: 'The service account was deleted' },
+  async handle({ params, adminRole, client }, services) {
+    const id = readId(params, 'service_account_id') ?? ''
+    await deleteServiceAccount(services, id, { adminRole, ip: client.ip })
+    return noContent
+  },
+})
+
+export const verifyKey = defineEndpoint({
+  method: 'POST',
+  path: '/api-keys/verify',
+  summary: 'Verifies an API key, for services that receive keys from their callers',
+  allowed: 'admin',
+  moreRoles: [verifierRole],
+  body: Type.Object({ api_key: Type.String() }),
+  success: {
+    status: 200,
+    description: 'active, and for a valid key its key_id, sub, role, scopes, plan and expires_at',
+  },
+  async handle({ body }, services) {
+    const key = await findKey(services, body.api_key)
+    return json(key === undefined ? { active: false } : toActiveKey(key))
+  },
+})
+
+/** @throws {ApiError} */
+function readId(query: Readonly<Record<string, string | undefined>>, name: string): string | null {
+  const id = query[name] || null
+  if (id === null || uuidPattern.test(id)) return id
+  throw invalid(`${name} must be a UUID`)
+}

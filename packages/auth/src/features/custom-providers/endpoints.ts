@@ -1,0 +1,123 @@
+import { ApiError } from '../../errors.ts'
+import { json, noContent } from '../../http/call.ts'
+import { defineEndpoint } from '../../http/endpoint.ts'
+import { Type } from '../../http/schema.ts'
+import type { Services } from '../../services.ts'
+import {
+  createCustomProvider,
+  deleteCustomProvider,
+  getCustomProvider,
+  listProviders,
+  toProviderRecord,
+  updateCustomProvider,
+} from './custom-providers.ts'
+
+const path = '/admin/custom-providers'
+const providerPath = `${path}/:identifier`
+const text = Type.Optional(Type.String())
+const flag = Type.Optional(Type.Boolean())
+const texts = Type.Optional(Type.Array(Type.String()))
+
+const fields = {
+  name: text,
+  client_id: text,
+  client_secret: Type.Optional(Type.String({ description: 'Never returned' })),
+  acceptable_client_ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'Further audiences of ID tokens' }),
+  ),
+  scopes: texts,
+  pkce_enabled: flag,
+  attribute_mapping: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  custom_claims_allowlist: texts,
+  authorization_params: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  enabled: flag,
+  email_optional: flag,
+  issuer: Type.Optional(Type.String({ description: 'oidc: the issuer of ID tokens' })),
+  discovery_url: Type.Optional(
+    Type.String({ description: 'oidc: the discovery document, if it is not below the issuer' }),
+  ),
+  skip_nonce_check: flag,
+  authorization_url: text,
+  token_url: text,
+  userinfo_url: text,
+  jwks_uri: text,
+}
+
+export const adminListCustomProviders = defineEndpoint({
+  method: 'GET',
+  path,
+  summary: 'Lists the custom providers',
+  allowed: 'admin',
+  query: { type: 'oauth2 or oidc. Default: both' },
+  success: { status: 200, description: 'providers, newest first, without their secrets' },
+  async handle({ query }, services) {
+    requireEnabled(services)
+    const rows = await listProviders(services, query['type'] || undefined)
+    return json({ providers: rows.map(toProviderRecord) })
+  },
+})
+
+export const adminCreateCustomProvider = defineEndpoint({
+  method: 'POST',
+  path,
+  summary: 'Registers a custom provider, and checks its discovery document',
+  allowed: 'admin',
+  body: Type.Object({
+    provider_type: Type.Optional(Type.String({ description: 'oauth2 or oidc' })),
+    identifier: Type.Optional(Type.String({ description: 'custom:NAME' })),
+    ...fields,
+  }),
+  success: { status: 201, description: 'The provider, without its secret' },
+  async handle({ body, adminRole, client }, services) {
+    requireEnabled(services)
+    const row = await createCustomProvider(services, body, { adminRole, ip: client.ip })
+    return { status: 201, body: toProviderRecord(row) }
+  },
+})
+
+export const adminGetCustomProvider = defineEndpoint({
+  method: 'GET',
+  path: providerPath,
+  summary: 'Returns a custom provider',
+  allowed: 'admin',
+  success: { status: 200, description: 'The provider, without its secret' },
+  async handle({ params }, services) {
+    requireEnabled(services)
+    return json(toProviderRecord(await getCustomProvider(services, params['identifier'] ?? '')))
+  },
+})
+
+export const adminUpdateCustomProvider = defineEndpoint({
+  method: 'PUT',
+  path: providerPath,
+  summary: 'Changes a custom provider. Fields that are not given stay as they are',
+  allowed: 'admin',
+  body: Type.Object(fields),
+  success: { status: 200, description: 'The provider, without its secret' },
+  async handle({ body, params, adminRole, client }, services) {
+    requireEnabled(services)
+    const admin = { adminRole, ip: client.ip }
+    const name = params['identifier'] ?? ''
+    return json(toProviderRecord(await updateCustomProvider(services, name, body, admin)))
+  },
+})
+
+export const adminDeleteCustomProvider = defineEndpoint({
+  method: 'DELETE',
+  path: providerPath,
+  summary: 'Removes a custom provider. Its users keep their accounts',
+  allowed: 'admin',
+  success: { status: 204, description: 'The provider was removed' },
+  async handle({ params, adminRole, client }, services) {
+    requireEnabled(services)
+    const admin = { adminRole, ip: client.ip }
+    await deleteCustomProvider(services, params['identifier'] ?? '', admin)
+    return noContent
+  },
+})
+
+/** @throws {ApiError} */
+function requireEnabled({ config }: Pick<Services, 'config'>): void {
+  if (config.customOAuth.enabled) return
+  throw new ApiError('feature_disabled', 'Custom OAuth providers are disabled')
+}

@@ -1,0 +1,68 @@
+import { randomBytes, randomInt } from 'node:crypto'
+import type { Services } from '../../services.ts'
+import type { OAuthClientRow } from '../oauth-clients/statements.ts'
+import { toCodeHash } from './authorizations.ts'
+import { oauthError } from './oauth-error.ts'
+import { toDeviceUrl } from './pages/page-urls.ts'
+import { checkResource } from './resources.ts'
+import { parseScope } from './scopes.ts'
+import { addDeviceRequest, findByUserCode } from './statements/devices.ts'
+
+export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
+/** The minimum interval between two requests of a device. */
+export const pollIntervalSeconds = 5
+
+/** Consonants, so that codes are not words, and letters are not mistaken for digits (RFC 8628, section 6.1). */
+const letters = 'BCDFGHJKLMNPQRSTVWXZ'
+
+/** Starts the request of a device, which shows the user code. @throws {ApiError} */
+export async function requestDevice(
+  services: Services,
+  client: OAuthClientRow,
+  { scope = '', resource = '' }: { readonly scope?: string; readonly resource?: string },
+) {
+  if (!client.grant_types.includes(deviceGrantType)) {
+    throw oauthError('unauthorized_client', 'The client may not use the device grant')
+  }
+  checkResource(services.config.oauthServer, resource)
+  const deviceCode = randomBytes(32).toString('base64url')
+  const userCode = createUserCode()
+  const nowMs = services.now()
+  const lifetimeMs = services.config.oauthServer.authorizationTtlMs
+  await services.db.run(addDeviceRequest, {
+    id: randomBytes(24).toString('base64url'),
+    clientId: client.id,
+    scope: parseScope(services, client, scope),
+    resource,
+    userCode,
+    deviceCodeHash: toCodeHash(deviceCode),
+    now: new Date(nowMs),
+    expiresAt: new Date(nowMs + lifetimeMs),
+  })
+  const uri = toDeviceUrl(services)
+  const shown = `${userCode.slice(0, 4)}-${userCode.slice(4)}`
+  return {
+    device_code: deviceCode,
+    user_code: shown,
+    verification_uri: uri,
+    verification_uri_complete: `${uri}?user_code=${shown}`,
+    expires_in: Math.floor(lifetimeMs / 1_000),
+    interval: pollIntervalSeconds,
+  }
+}
+
+/** The ID of the request that shows this code; undefined: there is none. */
+export async function findDeviceRequest(
+  services: Services,
+  userCode: string,
+): Promise<string | undefined> {
+  const normal = userCode.toUpperCase().replaceAll(/[^A-Z]/g, '')
+  const now = new Date(services.now())
+  const [request] = await services.db.run(findByUserCode, { userCode: normal, now })
+  return request?.id
+}
+
+/** 34 random bits, for a few minutes and a limited number of attempts. */
+function createUserCode(): string {
+  return Array.from({ length: 8 }, () => letters.charAt(randomInt(letters.length))).join('')
+}
