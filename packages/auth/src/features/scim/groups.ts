@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Queries } from '../../db/database.ts'
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
@@ -8,15 +9,22 @@ import { applyPatch, type ScimObject } from './rules/patch.ts'
 import { scimError } from './rules/scim-error.ts'
 import {
   findScimGroup,
+  lockMembers,
+  lockScimGroup,
   publishGroups,
   type ScimGroupRow,
   writeScimGroup,
 } from './statements/groups.ts'
 import type { ScimContext } from './users.ts'
 
+/** What reads groups, also inside a transaction. */
+interface Reader {
+  readonly db: Queries
+}
+
 /** @throws {ApiError} */
 export async function getScimGroup(
-  { db }: Services,
+  { db }: Reader,
   { providerId }: ScimContext,
   id: string,
 ): Promise<ScimGroupRow> {
@@ -32,8 +40,11 @@ export async function createScimGroup(
   resource: ScimObject,
 ): Promise<ScimGroupRow> {
   const id = randomUUID()
-  await write(services, context, id, parseGroupResource(resource))
-  return await getScimGroup(services, context, id)
+  const fields = parseGroupResource(resource)
+  return await change(services, async (db) => {
+    await write(services, db, context, { id, fields, isDeleted: false })
+    return await getScimGroup({ db }, context, id)
+  })
 }
 
 /** @throws {ApiError} */
@@ -43,9 +54,8 @@ export async function replaceScimGroup(
   id: string,
   resource: ScimObject,
 ): Promise<ScimGroupRow> {
-  const { id: known } = await getScimGroup(services, context, id)
-  await write(services, context, known, parseGroupResource(resource))
-  return await getScimGroup(services, context, known)
+  const fields = parseGroupResource(resource)
+  return await changeKnown(services, context, id, () => fields)
 }
 
 /** @throws {ApiError} */
@@ -55,9 +65,9 @@ export async function patchScimGroup(
   id: string,
   body: ScimObject,
 ): Promise<ScimGroupRow> {
-  const row = await getScimGroup(services, context, id)
-  const changed = applyPatch(toGroupResource(row, context.baseUrl), body)
-  return await replaceScimGroup(services, context, row.id, changed)
+  return await changeKnown(services, context, id, (row) =>
+    parseGroupResource(applyPatch(toGroupResource(row, context.baseUrl), body)),
+  )
 }
 
 /** @throws {ApiError} */
@@ -66,32 +76,67 @@ export async function deleteScimGroup(
   context: ScimContext,
   id: string,
 ): Promise<void> {
-  const row = await getScimGroup(services, context, id)
-  const fields = { display_name: row.display_name, external_id: null, members: [] }
-  await write(services, context, row.id, fields, true)
+  await change(services, async (db) => {
+    const row = await lock(db, context, id)
+    const fields = { display_name: row.display_name, external_id: null, members: [] }
+    await write(services, db, context, { id: row.id, fields, isDeleted: true })
+  })
+}
+
+function changeKnown(
+  services: Services,
+  context: ScimContext,
+  id: string,
+  toFields: (row: ScimGroupRow) => GroupFields,
+): Promise<ScimGroupRow> {
+  return change(services, async (db) => {
+    const row = await lock(db, context, id)
+    await write(services, db, context, { id: row.id, fields: toFields(row), isDeleted: false })
+    return await getScimGroup({ db }, context, row.id)
+  })
+}
+
+/** Providers send several changes of a group at a time, and none of them may be lost. */
+async function lock(db: Queries, context: ScimContext, id: string): Promise<ScimGroupRow> {
+  const { providerId } = context
+  if (uuidPattern.test(id)) await db.run(lockScimGroup, { providerId, id })
+  return await getScimGroup({ db }, context, id)
+}
+
+/** The groups and the claims of their members change together. */
+async function change<Result>(
+  { db }: Services,
+  use: (db: Queries) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await db.transaction(use)
+  } catch (error) {
+    if (!isTaken(error, 'scim_groups_name')) throw error
+    throw scimError('uniqueness', 'Another group has this displayName')
+  }
+}
+
+interface GroupWrite {
+  readonly id: string
+  readonly fields: GroupFields
+  readonly isDeleted: boolean
 }
 
 async function write(
   services: Services,
+  db: Queries,
   { providerId }: ScimContext,
-  id: string,
-  fields: GroupFields,
-  isDeleted = false,
+  { id, fields, isDeleted }: GroupWrite,
 ): Promise<void> {
   const now = new Date(services.now())
-  try {
-    const affected = await services.db.run(writeScimGroup, {
-      id,
-      sso_provider_id: providerId,
-      ...fields,
-      is_deleted: isDeleted,
-      now,
-    })
-    const userIds = affected.map(({ user_id: userId }) => userId)
-    if (userIds.length > 0) await services.db.run(publishGroups, { userIds, now })
-  } catch (error) {
-    if (!isTaken(error, 'scim_groups_name')) throw error
-    const message = `Another group has the displayName ${fields.display_name}`
-    throw scimError('uniqueness', message)
-  }
+  await db.run(lockMembers, { providerId, id, members: fields.members })
+  const affected = await db.run(writeScimGroup, {
+    id,
+    sso_provider_id: providerId,
+    ...fields,
+    is_deleted: isDeleted,
+    now,
+  })
+  const userIds = affected.map(({ user_id: userId }) => userId)
+  if (userIds.length > 0) await db.run(publishGroups, { userIds, now })
 }

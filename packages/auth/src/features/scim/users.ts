@@ -3,6 +3,7 @@ import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { toAdminEntry, toAuditEntry } from '../audit/audit.ts'
+import { isConcurrentChange } from '../external/account-changes.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
 import { insertUser, unconfirmed } from '../users/new-users.ts'
 import { applyPatch, type ScimObject } from './rules/patch.ts'
@@ -71,9 +72,18 @@ async function findOrCreateAccount(
   const { user_name: userName } = fields
   const [known] = await services.db.run(findUnprovisionedUser, { provider, userName, email })
   if (known !== undefined) return known.id
+  const user = await createAccount(services, context, fields)
+  if (user !== undefined) return user.id
+  throw new ApiError('conflict', 'The user is being changed, please try again')
+}
+
+/** Undefined when a concurrent request created the account. */
+async function createAccount(services: Services, context: ScimContext, fields: ScimUserFields) {
+  const provider = `sso:${context.providerId}`
+  const email = findUserEmail(fields)
   const now = new Date(services.now())
   const actor = { id: randomUUID(), email, phone: null, is_sso_user: true }
-  const user = await insertUser(services, {
+  const account = {
     ...unconfirmed,
     ...actor,
     aud: context.audience,
@@ -92,9 +102,13 @@ async function findOrCreateAccount(
     cap_most: null,
     cap_refill_ms: null,
     audit: toAuditEntry('user_signedup', actor, { provider }),
-  })
-  if (user !== undefined) return user.id
-  throw new ApiError('conflict', 'The user is being changed, please try again')
+  }
+  try {
+    return await insertUser(services, account)
+  } catch (error) {
+    if (isConcurrentChange(error)) return undefined
+    throw error
+  }
 }
 
 function toIdentity(provider: string, fields: ScimUserFields, email: string | null) {

@@ -61,17 +61,13 @@ export function toOAuthForm(error: ApiError): ApiError {
 }
 
 /** The form of RFC 7644, section 3.12. */
-export function toScimError({
-  code,
-  status,
-  message,
-  scimType,
-  retryAfterSeconds,
-}: ApiError): Answer {
+export function toScimAnswer(error: ApiError, requestId: string): Answer {
+  const { code, status, message, scimType, retryAfterSeconds } = error
   return {
     status,
     headers: {
       'x-sb-error-code': code,
+      [requestIdHeader]: requestId,
       ...(status === 401 && { 'www-authenticate': 'Bearer' }),
       ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
     },

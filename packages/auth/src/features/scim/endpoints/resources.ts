@@ -3,6 +3,7 @@ import type { Answer, Call } from '../../../http/call.ts'
 import { defineEndpoint, type Endpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
 import { requireServiceProvider } from '../../sso/sign-in.ts'
+import { findUnstorable } from '../../users/metadata.ts'
 import {
   createScimGroup,
   deleteScimGroup,
@@ -214,8 +215,10 @@ async function toContext(call: Call, services: Services): Promise<ScimContext> {
 }
 
 function readBody(body: unknown): ScimObject {
-  if (isObject(body)) return body
-  throw scimError('invalidSyntax', 'The body must be a JSON object')
+  if (!isObject(body)) throw scimError('invalidSyntax', 'The body must be a JSON object')
+  const flaw = findUnstorable(body)
+  if (flaw !== undefined) throw scimError('invalidValue', `The body ${flaw}`)
+  return body
 }
 
 /** RFC 7644, section 3.14. */

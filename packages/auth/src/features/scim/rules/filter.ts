@@ -1,3 +1,4 @@
+import { findUnstorable } from '../../users/metadata.ts'
 import { scimError } from './scim-error.ts'
 
 /** A filter of RFC 7644, section 3.4.2.2. */
@@ -25,6 +26,7 @@ type Operator = (typeof operators)[number]
 const longestFilter = 2_000
 /** The parser calls itself for each level of parentheses. */
 const mostDepth = 20
+const longestPath = 500
 
 type Token =
   | { readonly kind: 'word'; readonly text: string }
@@ -57,12 +59,26 @@ function tokenize(text: string): readonly Token[] {
 }
 
 function parseString(quoted: string): string {
+  const text = parseJson(quoted)
+  if (typeof text !== 'string') throw invalid('has a string that is not valid JSON')
+  // PostgreSQL would refuse the parameter.
+  if (findUnstorable(text) !== undefined) throw invalid('has a character that cannot be stored')
+  return text
+}
+
+function parseJson(text: string): unknown {
   try {
-    return `${JSON.parse(quoted)}`
+    return JSON.parse(text)
   } catch {
-    throw invalid('has a string that is not valid JSON')
+    return undefined
   }
 }
+
+const literals: ReadonlyMap<string, Literal> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
 
 /** `or` binds weaker than `and`, and `and` weaker than `not`. */
 function createParser(tokens: readonly Token[]) {
@@ -128,8 +144,7 @@ function createParser(tokens: readonly Token[]) {
     at += 1
     if (token?.kind === 'string') return token.text
     if (token?.kind !== 'word') throw invalid('lacks a value')
-    const literals: Readonly<Record<string, Literal>> = { true: true, false: false, null: null }
-    const literal = literals[token.text.toLowerCase()]
+    const literal = literals.get(token.text.toLowerCase())
     if (literal !== undefined) return literal
     if (/^-?\d+(?:\.\d+)?$/.test(token.text)) return Number(token.text)
     throw invalid(`has the value ${token.text}, which needs quotes`)
@@ -143,6 +158,9 @@ const extensionUrn = /^(urn:[^"[\]\s]+:(?:User|Group)):([\w$-]+(?:\.[\w$-]+)*)$/
 
 /** @throws {ApiError} */
 export function parseAttributePath(text: string): AttributePath {
+  if (text.length > longestPath) {
+    throw scimError('invalidPath', `A path is longer than ${longestPath} characters`)
+  }
   const bare = text.replace(coreUrn, '')
   const [, urn, rest] = extensionUrn.exec(bare) ?? []
   if (urn !== undefined && rest !== undefined) return [urn, ...rest.split('.')]

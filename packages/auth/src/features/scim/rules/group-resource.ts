@@ -1,5 +1,4 @@
 import { uuidPattern } from '../../sessions/bearer.ts'
-import { findUnstorable } from '../../users/metadata.ts'
 import type { ScimGroupRow } from '../statements/groups.ts'
 import { findKey } from './filter.ts'
 import { isObject, type ScimObject } from './patch.ts'
@@ -41,9 +40,6 @@ export function parseGroupResource(resource: ScimObject): GroupFields {
   const displayName = read('displayName')
   if (typeof displayName !== 'string' || displayName.trim() === '' || displayName.length > 255) {
     throw scimError('invalidValue', 'displayName must be a string of 1 to 255 characters')
-  }
-  if (findUnstorable({ displayName }) !== undefined) {
-    throw scimError('invalidValue', 'displayName has a character that cannot be stored')
   }
   const given = read('members') ?? []
   if (!Array.isArray(given) || given.length > mostMembers) {

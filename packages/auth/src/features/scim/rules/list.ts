@@ -21,7 +21,7 @@ export interface ListQuery {
 
 export const mostResults = 200
 /** Filters other than equality of a name are evaluated here, so the rows are limited. */
-export const mostFiltered = 10_000
+export const mostFiltered = 2_000
 
 /** @throws {ApiError} */
 export function parseListQuery(query: Query): ListQuery {

@@ -11,7 +11,9 @@ import { scimError } from './scim-error.ts'
 /** A resource or a complex value. */
 export type ScimObject = Record<string, unknown>
 
-const mostOperations = 1_000
+const mostOperations = 200
+/** What the server decides about. */
+const readOnly = ['id', 'meta', 'groups']
 
 /**
  * Applies the operations of RFC 7644, section 3.5.2, to a copy of the resource. @throws {ApiError}
@@ -43,6 +45,8 @@ function applyOperation(resource: ScimObject, operation: unknown): void {
     return
   }
   if (typeof path !== 'string') throw scimError('invalidPath', 'path must be a string')
+  const [root = ''] = path.split(/[.[]/, 1)
+  if (readOnly.includes(root.toLowerCase())) throw scimError('mutability', `${root} is read-only`)
   applyAt(resource, path, kind, value)
 }
 
@@ -104,8 +108,8 @@ function removeAt(parent: ScimObject, key: string, value: unknown): void {
     delete parent[key]
     return
   }
-  const unwanted = (Array.isArray(value) ? value : [value]).map(toComparable)
-  parent[key] = before.filter((each) => !unwanted.includes(toComparable(each)))
+  const unwanted = new Set((Array.isArray(value) ? value : [value]).map(toComparable))
+  parent[key] = before.filter((each) => !unwanted.has(toComparable(each)))
 }
 
 function addValues(before: readonly unknown[], value: unknown): readonly unknown[] {

@@ -56,11 +56,11 @@ export function parseUserResource(resource: ScimObject): ScimUserFields {
     ([name, value]) => !handled.includes(name.toLowerCase()) && value !== null,
   )
   const attributes = Object.fromEntries(entries) as Metadata
+  // First, because counting is recursive, and a path of a patch can nest objects.
+  const flaw = findUnstorable({ userName, attributes })
+  if (flaw !== undefined) throw scimError('invalidValue', `An attribute ${flaw}`)
   if (countStoredBytes(attributes) > mostAttributeBytes) {
     throw scimError('invalidValue', `The attributes exceed ${mostAttributeBytes} bytes`)
-  }
-  if (findUnstorable({ userName, externalId: `${read('externalId')}`, ...attributes })) {
-    throw scimError('invalidValue', 'An attribute has a character that cannot be stored')
   }
   return {
     user_name: userName.trim(),

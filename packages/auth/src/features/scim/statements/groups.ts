@@ -89,20 +89,40 @@ export const writeScimGroup = statement(
    select user_id from before union select user_id from added`,
 ).returning<{ readonly user_id: string }>()
 
+/** Makes concurrent changes of a group wait for each other. */
+export const lockScimGroup = statement(
+  'lock_scim_group',
+  ['providerId', 'id'],
+  `select g.id from {ns}.scim_groups g where g.sso_provider_id = $1 and g.id = $2 for update`,
+)
+
 /**
- * Sets `app_metadata.groups` to the names of the groups. It runs after a change has been committed,
- * so that of several concurrent changes the last one sees all.
+ * Locks the present members of a group and those to come, in the same order as `writeScimUser`, to
+ * avoid deadlocks.
+ */
+export const lockMembers = statement(
+  'lock_members',
+  ['providerId', 'id', 'members'],
+  `with due as materialized (
+     select s.user_id from {ns}.scim_users s
+     where s.sso_provider_id = $1 and (s.user_id = any($3::uuid[])
+       or s.user_id in (select m.user_id from {ns}.scim_members m where m.group_id = $2))
+     order by s.user_id for update
+   )
+   select u.id from due join {ns}.users u on u.id = due.user_id order by u.id for update of u`,
+)
+
+/**
+ * Sets `app_metadata.groups` to the names of the groups. The users are locked before this statement
+ * starts, so that of several concurrent changes the last one sees all.
  */
 export const publishGroups = statement(
   'publish_groups',
   ['userIds', 'now'],
-  `with due as materialized (
-     select u.id from {ns}.users u where u.id = any($1::uuid[]) order by u.id for update
-   )
-   update {ns}.users u set updated_at = $2,
+  `update {ns}.users u set updated_at = $2,
      raw_app_meta_data = u.raw_app_meta_data || jsonb_build_object('groups', coalesce((
        select jsonb_agg(g.display_name order by g.display_name)
        from {ns}.scim_members m join {ns}.scim_groups g on g.id = m.group_id
        where m.user_id = u.id), '[]'))
-   from due where u.id = due.id`,
+   where u.id = any($1::uuid[])`,
 )

@@ -108,7 +108,7 @@ export const writeScimUser = statement(
        user_name text, external_id text, active boolean, attributes jsonb, is_deleted boolean,
        email text, user_metadata jsonb, expected timestamptz, now timestamptz, ip text, audit jsonb)
    ), current as materialized (
-     select s.user_id from {ns}.scim_users s cross join p
+     select s.user_id, s.user_name from {ns}.scim_users s cross join p
      where s.user_id = p.user_id and s.sso_provider_id = p.sso_provider_id
        and (p.expected is null or s.updated_at = p.expected)
      for update of s
@@ -144,9 +144,16 @@ export const writeScimUser = statement(
        banned_until = case when not p.active then greatest(u.banned_until, ${forever})
          when u.banned_until = ${forever} then null else u.banned_until end,
        raw_user_meta_data = u.raw_user_meta_data || p.user_metadata,
+       raw_app_meta_data = case when p.is_deleted then u.raw_app_meta_data - 'groups'
+         else u.raw_app_meta_data end,
        updated_at = p.now
      from s cross join p
      where u.id = s.user_id
+   ), freed as (
+     -- The provider may give the former name to someone else, who must not get this account.
+     delete from {ns}.identities i using s cross join current c
+     where i.user_id = s.user_id and i.provider = 'sso:' || s.sso_provider_id
+       and lower(i.provider_id) = lower(c.user_name) and lower(c.user_name) <> lower(s.user_name)
    ), ended as (
      update {ns}.sessions x set revoked_at = p.now, updated_at = p.now
      from ending e cross join p
