@@ -114,15 +114,21 @@ export const lockMembers = statement(
 
 /**
  * Sets `app_metadata.groups` to the names of the groups. The users are locked before this statement
- * starts, so that of several concurrent changes the last one sees all.
+ * starts, so that of several concurrent changes the last one sees all. Only rows that change are
+ * written, because a group can have thousands of members.
  */
 export const publishGroups = statement(
   'publish_groups',
   ['userIds', 'now'],
-  `update {ns}.users u set updated_at = $2,
-     raw_app_meta_data = u.raw_app_meta_data || jsonb_build_object('groups', coalesce((
+  `with named as materialized (
+     select u.id, coalesce((
        select jsonb_agg(g.display_name order by g.display_name)
        from {ns}.scim_members m join {ns}.scim_groups g on g.id = m.group_id
-       where m.user_id = u.id), '[]'))
-   where u.id = any($1::uuid[])`,
+       where m.user_id = u.id), '[]') as groups
+     from {ns}.users u where u.id = any($1::uuid[])
+   )
+   update {ns}.users u set updated_at = $2,
+     raw_app_meta_data = u.raw_app_meta_data || jsonb_build_object('groups', n.groups)
+   from named n
+   where u.id = n.id and u.raw_app_meta_data -> 'groups' is distinct from n.groups`,
 )
