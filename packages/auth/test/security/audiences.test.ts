@@ -7,6 +7,7 @@ import { decodeJwt } from 'jose'
 import { endpoints } from '../../src/features/index.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { newEmail, password, sdk, send } from '../support/http-client.ts'
+import { samlEnvironment } from '../support/saml/sso-server.ts'
 
 const refusal = [400, 'validation_failed', 'The audience is not allowed']
 
@@ -17,6 +18,7 @@ test('only audiences that the operator allows can be chosen (property 51)', asyn
     AUTH_MAILER_AUTOCONFIRM: 'true',
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
+    ...samlEnvironment,
   })
   if (!server) return
   const { url, post, serviceToken } = server
