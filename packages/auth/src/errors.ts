@@ -105,6 +105,9 @@ export const errorStatuses = {
   saml_metadata_fetch_failed: 400,
   saml_assertion_no_user_id: 400,
   saml_assertion_no_email: 400,
+  scim_request_invalid: 400,
+  scim_resource_not_found: 404,
+  scim_token_not_found: 404,
   sso_provider_not_found: 404,
   sso_provider_disabled: 404,
   sso_domain_already_exists: 400,
@@ -128,6 +131,8 @@ export interface ErrorDetails {
   readonly retryAfterSeconds?: number
   /** The `error` field of RFC 6749, for responses in that form. */
   readonly oauthError?: string
+  /** The keyword of RFC 7644, section 3.12. */
+  readonly scimType?: string
   /** The header `WWW-Authenticate`. */
   readonly authenticate?: string
   /** Written to the log only. */
@@ -142,6 +147,7 @@ export class ApiError extends Error {
   readonly weakPassword: ErrorDetails['weakPassword']
   readonly retryAfterSeconds: number | undefined
   readonly oauthError: string | undefined
+  readonly scimType: string | undefined
   readonly authenticate: string | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -151,6 +157,7 @@ export class ApiError extends Error {
     this.weakPassword = details.weakPassword
     this.retryAfterSeconds = details.retryAfterSeconds
     this.oauthError = details.oauthError
+    this.scimType = details.scimType
     this.authenticate = details.authenticate
   }
 }

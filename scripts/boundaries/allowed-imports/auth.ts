@@ -94,6 +94,11 @@ export const auth: PackageTable = {
     outside: 'node:crypto',
     because: rules,
   },
+  'features/scim/**': {
+    inside: `features/external/** ${blocks} ${below}`,
+    outside: 'node:crypto',
+    because: rules,
+  },
   'features/sso/**': {
     inside: `features/external/** ${blocks} ${below}`,
     outside: 'node:crypto',

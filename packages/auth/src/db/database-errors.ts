@@ -140,7 +140,9 @@ export function isTaken(
     | 'sso_providers_pkey'
     | 'sso_providers_entity_id'
     | 'sso_providers_resource_id'
-    | 'sso_domains_pkey',
+    | 'sso_domains_pkey'
+    | 'scim_users_name'
+    | 'scim_groups_name',
 ): boolean {
   return error instanceof DatabaseError && error.code === '23505' && error.constraint === index
 }

@@ -111,6 +111,12 @@ import {
 } from './passkeys/endpoints.ts'
 import { recover, resend } from './recovery/endpoints.ts'
 import { revocations } from './revocations/endpoints.ts'
+import { scimEndpoints } from './scim/endpoints/resources.ts'
+import {
+  adminCreateScimToken,
+  adminDeleteScimToken,
+  adminListScimTokens,
+} from './scim/endpoints/tokens.ts'
 import { createOpenApi, health, jwks, ready, settings } from './server/endpoints.ts'
 import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
 import { magiclink, otp } from './sign-in/endpoints/otp.ts'
@@ -148,6 +154,7 @@ const table: readonly Endpoint[] = [
   startSsoSignIn,
   samlMetadata,
   samlAcs,
+  ...scimEndpoints,
   linkUserIdentity,
   confirmLinking,
   decideLinking,
@@ -231,6 +238,9 @@ const table: readonly Endpoint[] = [
   adminGetSsoProvider,
   adminUpdateSsoProvider,
   adminDeleteSsoProvider,
+  adminListScimTokens,
+  adminCreateScimToken,
+  adminDeleteScimToken,
   adminListKeys,
   adminCreateKey,
   adminRotateKey,

@@ -48,6 +48,8 @@ export interface Endpoint {
    * which value they use. The errors of an `api` have the form of RFC 6749; browsers open a `page`.
    */
   readonly oauth?: 'api' | 'page'
+  /** Whether errors have the form of RFC 7644. */
+  readonly scim?: boolean
   /** The query parameters and their descriptions. */
   readonly query?: Readonly<Record<string, string>>
   /** The response on success. */

@@ -75,12 +75,12 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     return await guardCodes(services, recipients, () => endpoint.handle(call, services))
   }
   for (const endpoint of endpoints) {
-    const { method, path, body, takesForms = false, oauth, answersHead } = endpoint
+    const { method, path, body, takesForms = false, oauth, scim = false, answersHead } = endpoint
     for (const prefix of new Set(['', api.pathPrefix])) {
       server.route({
         method: answersHead ? [method, 'HEAD'] : method,
         url: `${prefix}${path}`,
-        config: { takesForms, oauth },
+        config: { takesForms, oauth, scim },
         preValidation: (request) => limit(request, endpoint),
         ...(body && { schema: { body } }),
         async handler(request, reply) {

@@ -43,9 +43,9 @@ test('only audiences that the operator allows can be chosen (property 51)', asyn
         headers: { 'x-jwt-aud': 'billing', ...sdk },
       })
       assert.equal(answer.status, 400, `${method} ${path} ${JSON.stringify(answer.body)}`)
-      // Endpoints of OAuth have the errors of RFC 6749.
-      const { message, error_description: description } = answer.body
-      assert.equal(message ?? description, refusal[2], `${method} ${path}`)
+      // Endpoints of OAuth have the errors of RFC 6749, those of SCIM the errors of RFC 7644.
+      const { message, error_description: description, detail } = answer.body
+      assert.equal(message ?? description ?? detail, refusal[2], `${method} ${path}`)
     }
   })
 

@@ -376,6 +376,40 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0081-scim': [
+    [
+      'scim_tokens',
+      {
+        id: '00000000-0000-4000-8000-0000000000b6',
+        sso_provider_id: earlier.ssoProviderId,
+        token_hash: Buffer.alloc(32, 13),
+        created_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'scim_users',
+      {
+        user_id: ada.id,
+        sso_provider_id: earlier.ssoProviderId,
+        user_name: 'ada',
+        active: true,
+        attributes: {},
+        created_at: '2024-01-01T00:00:00Z',
+        updated_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    [
+      'scim_groups',
+      {
+        id: '00000000-0000-4000-8000-0000000000b7',
+        sso_provider_id: earlier.ssoProviderId,
+        display_name: 'Staff',
+        created_at: '2024-01-01T00:00:00Z',
+        updated_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    ['scim_members', { group_id: '00000000-0000-4000-8000-0000000000b7', user_id: ada.id }],
+  ],
   '0042-import-sources': [
     ['imported_rows', { ...importedRow, table_name: 'sessions', source: 'file' }],
   ],

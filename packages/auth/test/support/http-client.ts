@@ -47,7 +47,7 @@ export async function send(
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.startsWith('application/json')
+  const isJson = /^application\/(?:\w+\+)?json/.test(response.headers.get('content-type') ?? '')
   return {
     status: response.status,
     // A response to HEAD has no body.

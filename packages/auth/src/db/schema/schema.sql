@@ -67,6 +67,18 @@
 -- table saml_assertions
 -- sso_provider_id uuid, id_hash bytea, expires_at timestamp with time zone
 
+-- table scim_groups
+-- id uuid, sso_provider_id uuid, display_name text, external_id text, created_at timestamp with time zone, updated_at timestamp with time zone
+
+-- table scim_members
+-- group_id uuid, user_id uuid
+
+-- table scim_tokens
+-- id uuid, sso_provider_id uuid, token_hash bytea, created_at timestamp with time zone
+
+-- table scim_users
+-- user_id uuid, sso_provider_id uuid, user_name text, external_id text, active boolean, attributes jsonb, created_at timestamp with time zone, updated_at timestamp with time zone, deleted_at timestamp with time zone
+
 -- table secret_keys
 -- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone
 
@@ -401,6 +413,18 @@ ALTER TABLE {ns}.revocations ADD CONSTRAINT revocations_pkey PRIMARY KEY (id);
 -- constraint saml_assertions.saml_assertions_pkey
 ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_pkey PRIMARY KEY (sso_provider_id, id_hash);
 
+-- constraint scim_groups.scim_groups_pkey
+ALTER TABLE {ns}.scim_groups ADD CONSTRAINT scim_groups_pkey PRIMARY KEY (id);
+
+-- constraint scim_members.scim_members_pkey
+ALTER TABLE {ns}.scim_members ADD CONSTRAINT scim_members_pkey PRIMARY KEY (group_id, user_id);
+
+-- constraint scim_tokens.scim_tokens_pkey
+ALTER TABLE {ns}.scim_tokens ADD CONSTRAINT scim_tokens_pkey PRIMARY KEY (id);
+
+-- constraint scim_users.scim_users_pkey
+ALTER TABLE {ns}.scim_users ADD CONSTRAINT scim_users_pkey PRIMARY KEY (user_id);
+
 -- constraint secret_keys.secret_keys_pkey
 ALTER TABLE {ns}.secret_keys ADD CONSTRAINT secret_keys_pkey PRIMARY KEY (name, version);
 
@@ -499,6 +523,24 @@ ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_user_id_fkey FOR
 
 -- constraint saml_assertions.saml_assertions_sso_provider_id_fkey
 ALTER TABLE {ns}.saml_assertions ADD CONSTRAINT saml_assertions_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
+
+-- constraint scim_groups.scim_groups_sso_provider_id_fkey
+ALTER TABLE {ns}.scim_groups ADD CONSTRAINT scim_groups_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
+
+-- constraint scim_members.scim_members_group_id_fkey
+ALTER TABLE {ns}.scim_members ADD CONSTRAINT scim_members_group_id_fkey FOREIGN KEY (group_id) REFERENCES {ns}.scim_groups(id) ON DELETE CASCADE;
+
+-- constraint scim_members.scim_members_user_id_fkey
+ALTER TABLE {ns}.scim_members ADD CONSTRAINT scim_members_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.scim_users(user_id) ON DELETE CASCADE;
+
+-- constraint scim_tokens.scim_tokens_sso_provider_id_fkey
+ALTER TABLE {ns}.scim_tokens ADD CONSTRAINT scim_tokens_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
+
+-- constraint scim_users.scim_users_sso_provider_id_fkey
+ALTER TABLE {ns}.scim_users ADD CONSTRAINT scim_users_sso_provider_id_fkey FOREIGN KEY (sso_provider_id) REFERENCES {ns}.sso_providers(id) ON DELETE CASCADE;
+
+-- constraint scim_users.scim_users_user_id_fkey
+ALTER TABLE {ns}.scim_users ADD CONSTRAINT scim_users_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
 
 -- constraint sessions.sessions_factor_id_fkey
 ALTER TABLE {ns}.sessions ADD CONSTRAINT sessions_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES {ns}.mfa_factors(id) ON DELETE SET NULL;
@@ -622,6 +664,27 @@ CREATE INDEX revocations_revoked_at ON {ns}.revocations USING btree (revoked_at)
 
 -- index saml_assertions.saml_assertions_expires_at
 CREATE INDEX saml_assertions_expires_at ON {ns}.saml_assertions USING btree (expires_at);
+
+-- index scim_groups.scim_groups_name
+CREATE UNIQUE INDEX scim_groups_name ON {ns}.scim_groups USING btree (sso_provider_id, lower(display_name));
+
+-- index scim_members.scim_members_user
+CREATE INDEX scim_members_user ON {ns}.scim_members USING btree (user_id);
+
+-- index scim_tokens.scim_tokens_hash
+CREATE UNIQUE INDEX scim_tokens_hash ON {ns}.scim_tokens USING btree (token_hash);
+
+-- index scim_tokens.scim_tokens_provider
+CREATE INDEX scim_tokens_provider ON {ns}.scim_tokens USING btree (sso_provider_id);
+
+-- index scim_users.scim_users_created_at
+CREATE INDEX scim_users_created_at ON {ns}.scim_users USING btree (sso_provider_id, created_at, user_id);
+
+-- index scim_users.scim_users_external_id
+CREATE INDEX scim_users_external_id ON {ns}.scim_users USING btree (sso_provider_id, external_id);
+
+-- index scim_users.scim_users_name
+CREATE UNIQUE INDEX scim_users_name ON {ns}.scim_users USING btree (sso_provider_id, lower(user_name));
 
 -- index service_accounts.service_accounts_created_at
 CREATE INDEX service_accounts_created_at ON {ns}.service_accounts USING btree (created_at, id);

@@ -20,6 +20,8 @@ export const auditActions = {
   sso_provider_created: 'team',
   sso_provider_updated: 'team',
   sso_provider_deleted: 'team',
+  scim_token_created: 'team',
+  scim_token_deleted: 'team',
   oauth_consent_granted: 'account',
   oauth_consent_revoked: 'account',
   api_key_created: 'user',

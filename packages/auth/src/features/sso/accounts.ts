@@ -34,13 +34,18 @@ export interface SsoSignIn {
 const mostTries = 3
 
 /**
- * Finds or creates the account of a user. Only the identity counts: an account is never found by its
+ * Finds or creates the account of a user. An account of another provider is never found by its
  * address, because each company can claim any address for its users. @throws {ApiError}
  */
 export async function findOrCreateSsoUser(services: Services, signIn: SsoSignIn): Promise<UserRow> {
   const { provider, profile } = signIn
   for (let tries = 1; tries <= mostTries; tries++) {
-    const [known] = await services.db.run(findSsoUser, { provider: provider.id, id: profile.id })
+    const [known] = await services.db.run(findSsoUser, {
+      provider: provider.id,
+      id: profile.id,
+      providerId: provider.id.slice('sso:'.length),
+      email: findMainEmail(profile.emails)?.email ?? '',
+    })
     const user =
       known === undefined
         ? await createSsoUser(services, signIn)

@@ -60,6 +60,27 @@ export function toOAuthForm(error: ApiError): ApiError {
   })
 }
 
+/** The form of RFC 7644, section 3.12. */
+export function toScimAnswer(error: ApiError, requestId: string): Answer {
+  const { code, status, message, scimType, retryAfterSeconds } = error
+  return {
+    status,
+    headers: {
+      'x-sb-error-code': code,
+      [requestIdHeader]: requestId,
+      ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
+    },
+    contentType: 'application/scim+json',
+    body: {
+      schemas: ['urn:ietf:params:scim:api:messages:2.0:Error'],
+      status: `${status}`,
+      ...(scimType !== undefined && { scimType }),
+      detail: message,
+    },
+  }
+}
+
 /**
  * Hides the cause of an unexpected error; the client gets only the id of the request in the log.
  */

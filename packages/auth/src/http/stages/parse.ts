@@ -6,6 +6,7 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     takesForms?: boolean
     oauth?: 'api' | 'page' | undefined
+    scim?: boolean
   }
 }
 

@@ -13,6 +13,7 @@ import {
   toApiError,
   toErrorAnswer,
   toOAuthForm,
+  toScimAnswer,
   toUnexpected,
   versionHeader,
 } from './error-answer.ts'
@@ -80,6 +81,9 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
       if (answered.has(reply) && !reply.raw.writableEnded) return sendAnyway(request, reply, error)
       const known = toApiError(error, api.bodyLimitBytes)
       logFailure(request, known)
+      if (request.routeOptions?.config.scim) {
+        return send(request, reply, toScimAnswer(known, request.id))
+      }
       const isOAuth = request.routeOptions?.config.oauth === 'api'
       const shown = isOAuth ? toOAuthForm(known) : known
       return send(request, reply, toErrorAnswer(shown, isVersioned(request), request.id))
