@@ -65,7 +65,9 @@ const faults: Readonly<
     error: '504 request_timeout',
     async happen({ postgres, load }) {
       postgres.pause()
-      await load.untilFailed(workers).finally(() => postgres.resume())
+      // The first failures can still be those of connections that were ended before.
+      const hasTimedOut = () => load.report.failures.has('504 request_timeout')
+      await until(hasTimedOut).finally(() => postgres.resume())
     },
   },
 }

@@ -47,6 +47,7 @@ const headers: Headers = {
   'x-purpose': 'preview',
   'x-moz': 'prefetch',
   'last-event-id': '1',
+  'if-match': 'W/"1"',
   'x-forwarded-for': '127.0.0.1',
   forwarded: 'for=127.0.0.1',
   'x-real-ip': '127.0.0.1',
