@@ -67,7 +67,8 @@ export const storeFaults: readonly Fault[] = [
         break: () => master.kill(),
         heal: () =>
           until(
-            async () => `${await command(replica, 'ROLE')}`.startsWith('master'),
+            // Sentinel closes all connections of the replica when it becomes the master, also this one.
+            async () => `${await command(replica, 'ROLE').catch(() => '')}`.startsWith('master'),
             () => 'the replica became the master',
           ),
       }
