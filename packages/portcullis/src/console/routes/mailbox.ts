@@ -86,10 +86,12 @@ export const addRoutes: AddRoutes = (server, context) => {
     return reply.code(204).send()
   })
   server.get<One>(`${root}/:id/html`, async ({ params }, reply) => {
-    const message = await findMessage(context, params.id)
-    if (message.html === undefined) throw noSuchMessage('The message has no HTML.')
+    const message = await getMailbox(context).find(params.id)
     reply.headers(frameHeaders).type('text/html; charset=utf-8')
-    return reply.send(toFrameDocument(message))
+    if (message?.html !== undefined) return reply.send(toFrameDocument(message))
+    // A message can be deleted just before its frame loads, and the frame can only show a document.
+    const html = '<p>The message no longer exists.</p>'
+    return reply.code(404).send(toFrameDocument({ html, attachments: [] }))
   })
   server.get<One>(`${root}/:id/source`, async ({ params }): Promise<MessageSource> => {
     const source = await findSource(context, params.id)

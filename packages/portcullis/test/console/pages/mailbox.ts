@@ -75,6 +75,8 @@ function isApart(left: Box | null, right: Box | null): boolean {
 
 export const testMailbox: RunSuite = async (t, { browser, world }) => {
   const call = await openApi(world)
+  // Other suites leave messages. If they were deleted while the page opens, the browser would report a missing frame.
+  await call('/api/mailbox/messages', 'DELETE')
   await using visitor = await openVisitor(browser, world.entryUrl.replace('/?', '/mailbox?'), {
     viewport: { width: 1280, height: 860 },
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -131,6 +133,13 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
       assert.match(text, /246810\n/)
     }
     assert.equal(await getItems(page).count(), 2)
+  })
+
+  await t.test('a message that was deleted while its frame loads is reported in the frame', async () => {
+    const answer = await call('/api/mailbox/messages/deleted/html')
+    assert.equal(answer.status, 404)
+    assert.match(answer.headers.get('content-security-policy') ?? '', /frame-ancestors 'self'/)
+    assert.match(await answer.text(), /The message no longer exists\./)
   })
 
   await t.test('untrusted HTML cannot run scripts, load resources or navigate', async () => {
