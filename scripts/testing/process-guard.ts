@@ -1,8 +1,9 @@
-// Loaded into every test process. It sets which servers its file declares, and ends a process that
-// hangs with a reason: when no test has ended within the time limit, or when an open server or
-// timer keeps it alive after its last test.
+// Loaded into every test process. It sets which servers its file declares, separates the compile cache
+// of the programs that tests start, and ends a process that hangs with a reason: when no test has
+// ended within the time limit, or when an open server or timer keeps it alive after its last test.
 
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseTestHeader } from './test-header.ts'
 
 const [, file = ''] = process.argv
@@ -11,6 +12,7 @@ const limitMs = Number(process.env.PORTCULLIS_TEST_HANG_LIMIT_MS)
 // The runner itself also loads this file, and so does a program that a test forks.
 if (process.env.NODE_TEST_CONTEXT && file.endsWith('.test.ts')) {
   declareServers()
+  separateCompileCache()
   await endWhenItHangs()
   endAfterLastTest()
 }
@@ -19,6 +21,17 @@ if (process.env.NODE_TEST_CONTEXT && file.endsWith('.test.ts')) {
 function declareServers(): void {
   const { header } = parseTestHeader(readFileSync(file, 'utf8'))
   process.env.PORTCULLIS_TEST_SERVERS = header.servers.join()
+}
+
+/**
+ * V8 rejects compiled code of a process with other flags. The auth server changes a flag while it loads, so
+ * with a common folder it and the test processes, which load the same modules, would replace each other's
+ * code at every start.
+ */
+function separateCompileCache(): void {
+  const folder = process.env.NODE_COMPILE_CACHE
+  // This process already uses its folder, so the change applies only to its child processes.
+  if (folder) process.env.NODE_COMPILE_CACHE = join(folder, 'programs')
 }
 
 async function endWhenItHangs(): Promise<void> {

@@ -66,10 +66,11 @@ async function record(migration: Migration, settings: ApplySettings): Promise<vo
  * limited.
  */
 const withoutLimits = `
-  select set_config(name, case name when 'lock_timeout' then $1 else '0' end, true)
-  from pg_settings
-  where name in ('lock_timeout', 'statement_timeout', 'transaction_timeout',
-    'idle_in_transaction_session_timeout')`
+  select set_config(name, value, true)
+  from (values ('lock_timeout', $1), ('statement_timeout', '0'), ('transaction_timeout', '0'),
+    ('idle_in_transaction_session_timeout', '0')) as limits (name, value)
+  -- PostgreSQL before 17 has no transaction_timeout.
+  where current_setting(name, true) is not null`
 
 /** A lock was not acquired in time, or two transactions deadlocked. */
 const isWorthRetrying = (error: unknown): boolean => ['55P03', '40P01'].includes(toCode(error))
