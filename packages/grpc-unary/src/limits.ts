@@ -8,7 +8,7 @@ export interface Limits {
   readonly concurrentStreams: number
   /** Bytes of one request message; a longer one is answered with RESOURCE_EXHAUSTED. */
   readonly messageBytes: number
-  /** Bytes of incomplete requests per connection. */
+  /** Bytes of incomplete requests and open streams per connection. */
   readonly bufferedRequestBytes: number
   /** The same for all connections together; beyond it, the connections that use most are closed. */
   readonly totalBufferedRequestBytes: number

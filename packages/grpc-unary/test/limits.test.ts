@@ -99,7 +99,7 @@ test('connections over the limit are closed', async (t) => {
 })
 
 test('unfinished messages over the limit are refused', async (t) => {
-  const { port } = await openEchoServer(t, { limits: { bufferedRequestBytes: 10_000 } })
+  const { port } = await openEchoServer(t, { limits: { bufferedRequestBytes: 12_000 } })
   using client = await RawClient.open(port)
   const begin = Buffer.concat([Buffer.from([0, 0, 1, 0, 0]), Buffer.alloc(3000)])
   for (const id of [1, 3, 5]) {
@@ -109,6 +109,17 @@ test('unfinished messages over the limit are refused', async (t) => {
     )
   }
   assert.equal((await client.headers(5))['grpc-status'], '8')
+})
+
+test('calls and streams whose messages never arrive count, however small they are', async (t) => {
+  const { port } = await openEchoServer(t, { limits: { bufferedRequestBytes: 3_000 } })
+  for (const path of [WAIT, '/test.Echo/Stream']) {
+    using client = await RawClient.open(port)
+    const block = headerBlock(requestFields(path))
+    client.send(...[1, 3, 5].map((id) => frame(frameType.HEADERS, flag.END_HEADERS, id, block)))
+    const { 'grpc-status': code, 'grpc-message': message } = await client.headers(5)
+    assert.deepEqual([code, message], ['8', 'too many unfinished messages on a connection'])
+  }
 })
 
 describe('a stalled connection is closed', () => {

@@ -12,7 +12,7 @@ import {
   sendMessage,
 } from './answer.ts'
 import { catchRejection, isThenable, type Report } from './handler-errors.ts'
-import { MessageReader, type MessageSink } from './message-reader.ts'
+import { MessageReader, type MessageSink, TOO_MANY_UNFINISHED } from './message-reader.ts'
 import { isNearDeadline } from './timeout.ts'
 
 /** One call with any number of messages in either direction. */
@@ -89,6 +89,10 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
 
   abandoned(): void {
     this.#guard(() => this.#handler?.cancel?.())
+  }
+
+  crowdedOut(): void {
+    this.refuse(status.RESOURCE_EXHAUSTED, TOO_MANY_UNFINISHED)
   }
 
   isTimeUp(nowMs: number): boolean {

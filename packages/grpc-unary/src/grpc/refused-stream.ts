@@ -33,6 +33,10 @@ export class RefusedStream extends Stream {
 
   abandoned(): void {}
 
+  crowdedOut(): void {
+    this.#answerHttp()
+  }
+
   isTimeUp(): boolean {
     return false
   }

@@ -28,7 +28,6 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   #isDecompressing = false
   /** Whether the current frame is the last one of the request. */
   #isLastFrame = false
-  #isRunning = false
 
   constructor(
     connection: StreamConnection,
@@ -56,7 +55,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     this.#reader ??= new MessageReader(this, this)
     this.#isLastFrame = isLast
     this.#reader.read(bytes, start, end)
-    if (!isLast || !this.isOpen || this.#isRunning) return
+    if (!isLast || !this.isOpen || this.isRequestComplete) return
     if (this.#reader.isInside) this.refuse(status.INTERNAL, 'grpc: unexpected end of the request')
     else if (!this.#hasMessage) this.refuse(status.INTERNAL, NO_MESSAGE)
     else if (!this.#isDecompressing) this.#run(this.buffer, this.start, this.end)
@@ -102,6 +101,10 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     this.#reader?.abandon()
   }
 
+  crowdedOut(): void {
+    this.refuse(status.RESOURCE_EXHAUSTED, TOO_MANY_UNFINISHED)
+  }
+
   isTimeUp(nowMs: number): boolean {
     return isNearDeadline(this.head.timeout, this.deadlineMs, nowMs)
   }
@@ -113,7 +116,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
 
   #keep(message: Buffer): void {
     if (!this.connection.hold(this, message.length)) {
-      this.refuse(status.RESOURCE_EXHAUSTED, TOO_MANY_UNFINISHED)
+      this.crowdedOut()
       return
     }
     this.buffer = message
@@ -122,7 +125,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   }
 
   #run(bytes: Buffer, start: number, end: number): void {
-    this.#isRunning = true
+    this.isRequestComplete = true
     this.buffer = bytes
     this.start = start
     this.end = end

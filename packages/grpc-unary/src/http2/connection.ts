@@ -19,7 +19,7 @@ import { Output } from './output.ts'
 import { ReadTurn } from './read-turns.ts'
 import { RequestFrames } from './request-frames.ts'
 import { openingFrames } from './settings.ts'
-import type { Stream } from './stream.ts'
+import { type Stream, toParkedBytes } from './stream.ts'
 import { StreamTable } from './stream-table.ts'
 
 /** Spreads the end of connections that were opened at the same time. */
@@ -243,9 +243,11 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
 
   parkNewest(): void {
     const parked = this.streams.park()
-    if (parked !== undefined && parked.expiresAtMs !== Number.POSITIVE_INFINITY) {
+    if (parked === undefined) return
+    if (parked.expiresAtMs !== Number.POSITIVE_INFINITY) {
       this.hub.watchExpiry(this, parked.expiresAtMs)
     }
+    if (!this.hold(parked, toParkedBytes(parked))) parked.crowdedOut()
   }
 
   /** RFC 9113 3.4: the first frame is SETTINGS. */

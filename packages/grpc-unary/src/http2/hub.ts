@@ -40,7 +40,7 @@ export class Hub {
   drainingCount = 0
   /** Called when a connection was opened, was closed or began to drain. */
   onChange: (() => void) | undefined
-  /** Bytes of incomplete requests on all connections. */
+  /** Bytes of incomplete requests and open streams on all connections. */
   #bufferedBytes = 0
   /** Bytes of responses that were not sent yet, on all connections. */
   #unsentBytes = 0

@@ -7,16 +7,10 @@ import { errorCode, flag, frameType, toNumberFrame } from './frames.ts'
 import { HeadCache, HeaderBlock } from './header-block.ts'
 import { areTrailers, parseRequestHead, type RequestHead, unknownHead } from './request-head.ts'
 import { CONNECTION_WINDOW, HEADER_TABLE_SIZE, STREAM_WINDOW } from './settings.ts'
-import type { Route, Stream } from './stream.ts'
+import { ORDINARY_HEAD, type Route, type Stream } from './stream.ts'
 
 /** Shorter DATA frames that do not end a request cost more than they carry. */
 const SMALL_DATA = 64
-
-/**
- * Header fields up to this size are usual and are not counted; larger ones count as buffered bytes
- * of the request.
- */
-const ORDINARY_HEAD = 2048
 
 /** Handles the frames that make up requests: HEADERS, CONTINUATION and DATA. */
 export class RequestFrames {

@@ -69,6 +69,24 @@ export class QueuedData {
 }
 
 /**
+ * Header fields up to this size are usual and are counted only if their stream has to wait; larger ones count as
+ * buffered bytes of the request at once.
+ */
+export const ORDINARY_HEAD = 2048
+
+/** The approximate size of a stream and its entry in the table of its connection. */
+const STREAM_BYTES = 1024
+
+/**
+ * What a stream that waits for its client takes in memory. It is counted, because a client can open a thousand
+ * streams on every connection and send none of their messages.
+ */
+export function toParkedBytes({ isRequestComplete, head }: Stream): number {
+  if (isRequestComplete) return 0
+  return head.size > ORDINARY_HEAD ? STREAM_BYTES : STREAM_BYTES + head.size
+}
+
+/**
  * One request and its response. The connection keeps the state that RFC 9113 5.1 describes;
  * subclasses interpret the bytes.
  */
@@ -80,6 +98,8 @@ export abstract class Stream {
   isOpen = true
   isRemoteClosed = false
   isLocalClosed = false
+  /** A handler has the complete request, so the stream no longer waits for its client. */
+  isRequestComplete = false
   /**
    * How much the peer allows us to send (RFC 9113 6.9); negative after its initial window was
    * reduced.
@@ -114,6 +134,9 @@ export abstract class Stream {
 
   /** Called when an unanswered stream was cancelled, reset or lost; `isOpen` is already false. */
   abstract abandoned(): void
+
+  /** Called when the incomplete requests of the connection take too much memory for this one. */
+  abstract crowdedOut(): void
 
   /** Whether the caller's deadline has passed, or nearly. A cancellation then does not count as a flood. */
   abstract isTimeUp(nowMs: number): boolean

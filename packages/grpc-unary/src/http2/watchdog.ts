@@ -86,7 +86,7 @@ export interface MeasuredConnection {
   readonly socket: Socket
   readonly isClosed: boolean
   readonly isCongested: boolean
-  /** Bytes of incomplete requests. */
+  /** Bytes of incomplete requests and open streams. */
   readonly bufferedBytes: number
   /** Bytes of responses that the peer has not read. */
   readonly unsentBytes: number

@@ -19,7 +19,7 @@ import {
   uint32,
   unaryCall,
 } from '../support/raw-client.ts'
-import { repeat, SAY, underAttack, WAIT } from './under-attack.ts'
+import { repeat, SAY, STREAM, underAttack, WAIT } from './under-attack.ts'
 
 const idOf = (index: number): number => 2 * index + 1
 
@@ -154,6 +154,47 @@ describe('clients that keep the server waiting are disconnected', { concurrency:
       modest.send(frame(frameType.DATA, flag.END_STREAM, 1, Buffer.alloc(4005, 'x')))
       await until(() => waiting.length === 1)
       for (const attacker of attackers) attacker.socket.destroy()
+    })
+  })
+
+  const openCalls: Readonly<Record<string, string>> = {
+    'calls without a message': WAIT,
+    'streams that are never closed': STREAM,
+  }
+  for (const [name, path] of Object.entries(openCalls)) {
+    test(`${name} end the connections with most of them`, async (t) => {
+      await underAttack(t, { totalBufferedRequestBytes: 300_000 }, async ({ port }) => {
+        const block = headerBlock(requestFields(path))
+        const attackers = await Promise.all(
+          Array.from({ length: 4 }, async () => await RawClient.open(port)),
+        )
+        const ping = frame(frameType.PING, 0, 0, Buffer.alloc(8))
+        const isAnswer = ({ type }: { type: number }) =>
+          type === frameType.PING || type === frameType.GOAWAY
+        const send = (...frames: readonly Uint8Array[]) =>
+          Promise.all(
+            attackers.map(async (attacker) => {
+              attacker.send(...frames)
+              return await attacker.next(isAnswer).catch(() => undefined)
+            }),
+          )
+        const calls = repeat(100, (n) => frame(frameType.HEADERS, flag.END_HEADERS, idOf(n), block))
+        // At the second answer every call has been counted.
+        const answers = [...(await send(...calls, ping)), ...(await send(ping))]
+        const ended = answers.filter((answer) => answer?.type === frameType.GOAWAY)
+        assert.ok(ended.length > 0 && ended.length < attackers.length, `${ended.length} of 4`)
+        for (const answer of ended) assert.match(`${answer?.payload}`, /totalBufferedRequestBytes/)
+        for (const attacker of attackers) attacker.socket.destroy()
+      })
+    })
+  }
+
+  test('a call that waits for its handler does not count', async (t) => {
+    await underAttack(t, { bufferedRequestBytes: 3_000 }, async ({ port, waiting }) => {
+      using client = await RawClient.open(port)
+      client.send(...repeat(50, (n) => unaryCall(idOf(n), WAIT, 'x')))
+      await until(() => waiting.length === 50)
+      assert.ok(waiting.every((call) => call.isOpen))
     })
   })
 

@@ -9,6 +9,7 @@ import { RawClient } from '../support/raw-client.ts'
 
 export const SAY = '/test.Echo/Say'
 export const WAIT = '/test.Echo/Wait'
+export const STREAM = '/test.Echo/Stream'
 
 /** A server with a legitimate client that makes calls during the attack. */
 export interface UnderAttack extends TestServer {

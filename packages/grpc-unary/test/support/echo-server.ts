@@ -40,6 +40,10 @@ export async function openEchoServer(
         waiting.push(call)
       },
     },
+    '/test.Echo/Stream': {
+      kind: 'stream',
+      open: (call) => ({ message: (message) => call.send(message), halfClose: () => call.end() }),
+    },
     '/test.Echo/Throw': {
       kind: 'unary',
       handle() {

@@ -122,8 +122,17 @@ function isError(line: string): boolean {
   return /"level":"(?:error|fatal)"|level=(?:error|fatal)/.test(line)
 }
 
-/** Extracts the message of a log line; returns the whole line if it is not in a known log format. */
+/**
+ * Extracts the message of a log line for the terminal; returns the whole line if it is not in a known log format. A
+ * message may contain text from a client, which must neither control the terminal nor begin a line.
+ */
 export function toMessage(line: string): string {
+  return toParsedMessage(line)
+    .replaceAll(/\s*[\r\n]\s*/g, ' ')
+    .replaceAll(/\p{Cc}/gu, '\ufffd')
+}
+
+function toParsedMessage(line: string): string {
   const text = /\bmsg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
   if (text !== undefined) return text.replaceAll(/\\(.)/g, '$1')
   if (!line.startsWith('{')) return line

@@ -36,6 +36,7 @@ import {
   openHttpListener,
 } from '../transports/http-listener.ts'
 import { trackStreams } from '../transports/open-streams.ts'
+import { RequestBodies } from '../transports/request-bodies.ts'
 import { loadGrpcTls } from './grpc-tls.ts'
 import { listenFor } from './listen.ts'
 import type { Primary } from './primary.ts'
@@ -155,7 +156,7 @@ export async function openHttp(
     decide,
     parseRequest: parseRequestJson,
     toResponseText: toResponseJson,
-    bodyLimitBytes,
+    bodies: new RequestBodies({ bytes: bodyLimitBytes }),
     failures,
   })
   const routes = {

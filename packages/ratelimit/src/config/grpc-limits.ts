@@ -47,12 +47,12 @@ const variables = {
   bufferedRequestBytes: bytes(
     'GRPC_MAX_BUFFERED_REQUEST_BYTES',
     'bufferedRequestBytes',
-    'Bytes of incomplete requests, per connection',
+    'Bytes of incomplete requests and open streams, per connection',
   ),
   totalBufferedRequestBytes: bytes(
     'GRPC_MAX_TOTAL_BUFFERED_REQUEST_BYTES',
     'totalBufferedRequestBytes',
-    'Bytes of incomplete requests, per process',
+    'Bytes of incomplete requests and open streams, per process',
   ),
   decompressedBytesPerSecond: bytes(
     'GRPC_MAX_DECOMPRESSED_BYTES_PER_SECOND',

@@ -1,17 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { CounterKeyError, StoreError } from '../counters/counter-store.ts'
 import type { Decide } from '../decide/decide.ts'
 import { OverloadError, ServiceError } from '../decide/decision.ts'
 import { OVER_LIMIT, type RateLimitRequest, type RateLimitResponse } from '../protocol/message.ts'
 import { type HttpHandler, sendText } from './http-listener.ts'
+import type { RequestBodies } from './request-bodies.ts'
 
 export interface JsonSettings {
   readonly decide: Decide
   /** Throws when the text is not a valid request. */
   readonly parseRequest: (text: string) => RateLimitRequest
   readonly toResponseText: (response: RateLimitResponse) => string
-  readonly bodyLimitBytes: number
+  readonly bodies: RequestBodies
   readonly failures: Failures
 }
 
@@ -28,17 +29,24 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * `/json`: 200 or 429 with the response, 400 for an invalid request, 413 for a body over the limit, 503 when
- * the store did not answer or too many large requests are waiting. The content type is ignored. Any method is
- * accepted; a request without a body gets 400 anyway.
+ * the store did not answer, or too many large requests are waiting or incomplete. The content type is ignored.
+ * Any method is accepted; a request without a body gets 400 anyway.
  */
 export function createJsonHandler(settings: JsonSettings): HttpHandler {
-  const { decide, bodyLimitBytes, failures } = settings
+  const { decide, bodies, failures } = settings
   return (request, response) => {
-    readBody(request, bodyLimitBytes, (body) => {
+    bodies.read(request, (body) => {
       if (body === 'aborted') return
+      if (body === 'too many') {
+        return refuse(
+          response,
+          new OverloadError('too many large requests are incomplete'),
+          failures,
+        )
+      }
       if (body === 'too large') {
         failures.report(
-          () => `error: the body is larger than HTTP_BODY_LIMIT_BYTES (${bodyLimitBytes} bytes)`,
+          () => `error: the body is larger than HTTP_BODY_LIMIT_BYTES (${bodies.limitBytes} bytes)`,
         )
         return sendText(response, 413, 'Request Entity Too Large\n')
       }
@@ -133,33 +141,4 @@ export function isNestedDeeperThan(json: Uint8Array, maxDepth: number): boolean 
     }
   }
   return false
-}
-
-/** The complete body, or why there is none. */
-type Body = Buffer | 'too large' | 'aborted'
-
-/**
- * Calls back once. After "too large", the rest is read and discarded, until the timeout of the listener: if
- * a connection is closed with unread bytes, the client may not receive the response.
- */
-function readBody(request: IncomingMessage, limitBytes: number, done: (body: Body) => void): void {
-  const chunks: Buffer[] = []
-  let length = 0
-  let isDone = false
-  const finish = (body: Body) => {
-    if (isDone) return
-    isDone = true
-    chunks.length = 0
-    done(body)
-  }
-  if (Number(request.headers['content-length'] ?? 0) > limitBytes) finish('too large')
-  request.on('data', (chunk: Buffer) => {
-    if (isDone) return
-    length += chunk.length
-    if (length > limitBytes) finish('too large')
-    else chunks.push(chunk)
-  })
-  request.on('end', () => finish(Buffer.concat(chunks)))
-  request.on('error', () => finish('aborted'))
-  request.on('close', () => finish('aborted'))
 }

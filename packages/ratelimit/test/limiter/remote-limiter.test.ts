@@ -7,6 +7,7 @@ import { parseRulesText } from '../../src/limiter/rules/rules-input.ts'
 import { parseRequestJson, toResponseJson } from '../../src/protocol/json.ts'
 import { openHttpListener } from '../../src/transports/http-listener.ts'
 import { createJsonHandler } from '../../src/transports/json.ts'
+import { RequestBodies } from '../../src/transports/request-bodies.ts'
 import { fromNoon } from '../support/noon-clock.ts'
 
 const rules = `
@@ -25,7 +26,7 @@ async function openService(t: TestContext): Promise<string> {
     decide,
     parseRequest: parseRequestJson,
     toResponseText: toResponseJson,
-    bodyLimitBytes: 1_048_576,
+    bodies: new RequestBodies({ bytes: 1_048_576 }),
     failures: { report: () => {} },
   })
   const routes = { '/json': handle }

@@ -7,6 +7,7 @@ import { parseRequestJson, toResponseJson } from '../../src/protocol/json.ts'
 import { OK, OVER_LIMIT, type RateLimitRequest } from '../../src/protocol/message.ts'
 import { openHttpListener } from '../../src/transports/http-listener.ts'
 import { createJsonHandler } from '../../src/transports/json.ts'
+import { RequestBodies } from '../../src/transports/request-bodies.ts'
 import { collectLog } from '../support/collected-log.ts'
 import { exchangeRaw } from '../support/raw-http.ts'
 
@@ -44,7 +45,7 @@ async function openExample(t: TestContext, decide: Decide, bodyLimitBytes = 1_04
     decide,
     parseRequest: parseRequestJson,
     toResponseText: toResponseJson,
-    bodyLimitBytes,
+    bodies: new RequestBodies({ bytes: bodyLimitBytes }),
     failures: { report: (toMessage) => log.warning(toMessage) },
   })
   const listener = await openHttpListener({

@@ -1,5 +1,6 @@
 import { checkRules, compareRules, type RuleComparison } from '@portcullis/ratelimit/rules'
-import { ConsoleError } from '../errors.ts'
+import { BodyTooLargeError, ConsoleError } from '../errors.ts'
+import { toFetchReason } from '../upstream.ts'
 import { readRecordedRequests } from './recorded-requests.ts'
 import { readDirectory } from './rule-book.ts'
 import { withText } from './rule-files.ts'
@@ -30,17 +31,21 @@ export async function reviewDraft(
       'The rule files on disk contain an error, so the console does not know which rules the service uses. Fix the error first.',
     )
   }
-  try {
-    const requests = await readRecordedRequests(service)
-    if (typeof requests === 'string') return unavailable(requests)
-    return {
-      comparison: await compareRules(before.rules, after.rules, requests),
-      reason: undefined,
-    }
-  } catch (error) {
-    if (error instanceof ConsoleError) return unavailable(error.message)
-    throw error
+  const requests = await readRecordedRequests(service).catch(toReadFailure)
+  if (typeof requests === 'string') return unavailable(requests)
+  return {
+    comparison: await compareRules(before.rules, after.rules, requests),
+    reason: undefined,
   }
+}
+
+/** A limit can be changed and a file can be saved without the recorded requests, so no error is thrown. */
+function toReadFailure(error: unknown): string {
+  if (error instanceof ConsoleError) return error.message
+  const what = 'The recorded requests of the service cannot be read'
+  return error instanceof BodyTooLargeError
+    ? `${what}: the response is too large, because ${error.message}. Set a lower DEBUG_RECORDED_DECISIONS.`
+    : `${what}: ${toFetchReason(error)}.`
 }
 
 function unavailable(reason: string): DraftReview {

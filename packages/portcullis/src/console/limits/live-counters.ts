@@ -63,9 +63,15 @@ function toUpdate(reading: Reading, before: Reading | undefined): CounterUpdate 
 /** Sums statistics by rule. */
 export type SumByRule = (counts: ReadonlyMap<string, RuleCounts>) => Map<string, RuleCounts>
 
+/** A level of the keys of a rule: a fixed text, and for some rules `_` and a value. */
+interface KeyLevel {
+  readonly text: string
+  readonly value: 'none' | 'optional' | 'required'
+}
+
 interface DetailedRule {
   readonly statisticsKey: string
-  readonly pattern: RegExp
+  readonly levels: readonly KeyLevel[]
 }
 
 /**
@@ -79,8 +85,10 @@ export function createSumByRule({ domains }: RuleBook): SumByRule {
     const levels = [...above, rule]
     if (rule.limit !== undefined) {
       ruleKeys.add(rule.statisticsKey)
-      const pattern = toPattern(domain, levels)
-      if (pattern !== undefined) detailed.push({ statisticsKey: rule.statisticsKey, pattern })
+      const keyLevels = toKeyLevels(domain, levels)
+      if (keyLevels.some(({ value }) => value !== 'none')) {
+        detailed.push({ statisticsKey: rule.statisticsKey, levels: keyLevels })
+      }
     }
     for (const nested of rule.rules) visit(nested, levels, domain)
   }
@@ -91,29 +99,49 @@ export function createSumByRule({ domains }: RuleBook): SumByRule {
     for (const [key, each] of counts) {
       const owner = ruleKeys.has(key)
         ? key
-        : detailed.find(({ pattern }) => pattern.test(key))?.statisticsKey
+        : detailed.find((each) => matchesLevels(key, each.levels))?.statisticsKey
       if (owner !== undefined) sums.set(owner, add(sums.get(owner) ?? noCounts, each))
     }
     return sums
   }
 }
 
-/** Undefined if the rule has a single key. */
-function toPattern(domain: string, levels: readonly ShownRule[]): RegExp | undefined {
-  const isDetailed = levels.at(-1)?.detailedMetric === true
-  const parts = levels.map(({ key, value, valueToMetric, shareThreshold }) => {
+function toKeyLevels(domain: string, rules: readonly ShownRule[]): readonly KeyLevel[] {
+  const isDetailed = rules.at(-1)?.detailedMetric === true
+  const levels = rules.map(({ key, value, valueToMetric, shareThreshold }): KeyLevel => {
     const isOpen = value === '' || (value.includes('*') && !shareThreshold)
-    const isNamed = isOpen && (isDetailed || valueToMetric)
-    if (!isNamed) return toLiteral(toStatisticsKey(toLevel(key, value)))
-    const start = toLiteral(toStatisticsKey(key))
-    return isDetailed ? `${start}_.*` : `${start}(?:_.*)?`
+    if (!isOpen || !(isDetailed || valueToMetric)) {
+      return { text: toStatisticsKey(toLevel(key, value)), value: 'none' }
+    }
+    return { text: toStatisticsKey(key), value: isDetailed ? 'required' : 'optional' }
   })
-  if (parts.every((part) => !part.includes('.*'))) return undefined
-  return new RegExp(`^${[toLiteral(toStatisticsKey(domain)), ...parts].join('\\.')}$`, 's')
+  return [{ text: toStatisticsKey(domain), value: 'none' }, ...levels]
 }
 
-function toLiteral(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+/**
+ * Whether a key consists of these levels, with dots between them. Clients choose the values, which can contain dots and
+ * the texts of other levels. A regular expression could therefore take very long; this takes time in proportion to the
+ * dots.
+ */
+function matchesLevels(key: string, levels: readonly KeyLevel[]): boolean {
+  /** Where the next level can begin. */
+  let starts = new Set([0])
+  /** Whether the levels so far can be the whole key. */
+  let isWhole = false
+  for (const { text, value } of levels) {
+    const ends = [...starts].filter((at) => key.startsWith(text, at)).map((at) => at + text.length)
+    const values = value === 'none' ? [] : ends.filter((at) => key[at] === '_')
+    const isFixed = value !== 'required'
+    isWhole = values.length > 0 || (isFixed && ends.includes(key.length))
+    starts = new Set(isFixed ? ends.filter((at) => key[at] === '.').map((at) => at + 1) : [])
+    // A value can be empty and can end before any dot.
+    const [firstValue] = values
+    if (firstValue === undefined) continue
+    for (let at = key.indexOf('.', firstValue); at !== -1; at = key.indexOf('.', at + 1)) {
+      starts.add(at + 1)
+    }
+  }
+  return isWhole
 }
 
 function add(one: RuleCounts, other: RuleCounts): RuleCounts {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { lstat, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { lstat, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
@@ -47,10 +48,36 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** @throws {ConsoleError} 404 if the file does not exist. */
 export async function readRuleFile(directory: string, name: string): Promise<OpenedFile> {
   const path = join(directory, parseRuleFileName(name))
-  const bytes = await readFile(path).catch((error: unknown) => {
+  const bytes = await readRegularFile(path).catch((error: unknown) => {
     throw toConsoleError(error, `${name} cannot be read`)
   })
   return { name, text: decode(bytes, name), version: toVersion(bytes) }
+}
+
+/** The service does not read larger files either, unless it is configured. */
+const mostBytes = 64 * 1024 * 1024
+
+/** Windows does not have this flag. Without it, opening a named pipe would wait for its writer. */
+const { O_RDONLY, O_NONBLOCK = 0 } = constants
+
+/** Reads a link's target, as the service does. */
+async function readRegularFile(path: string): Promise<Buffer> {
+  await using file = await open(path, O_RDONLY | O_NONBLOCK)
+  const entry = await file.stat()
+  if (!entry.isFile()) throw new FileRefusal(404, 'it is not a regular file')
+  if (entry.size > mostBytes) {
+    throw new FileRefusal(422, `it is larger than ${mostBytes} bytes`)
+  }
+  return await file.readFile()
+}
+
+class FileRefusal extends Error {
+  readonly status: number
+
+  constructor(status: number, reason: string) {
+    super(reason)
+    this.status = status
+  }
 }
 
 function decode(bytes: Uint8Array, name: string): string {
@@ -124,7 +151,7 @@ async function requireVersion(
       `${name} is a symbolic link and cannot be edited here. Edit its target.`,
     )
   }
-  const found = toVersion(await readFile(path))
+  const found = toVersion(await readRegularFile(path))
   if (found === version) return
   const message = `${name} has changed on disk since it was opened here.`
   throw new ConsoleError(409, 'file_changed', message)
@@ -150,13 +177,15 @@ function toVersion(bytes: Uint8Array): string {
 
 function toConsoleError(error: unknown, what: string): ConsoleError {
   if (error instanceof ConsoleError) return error
-  const [status, reason] = reasons[toCode(error)] ?? [500, toReason(error)]
+  const [status, reason] =
+    error instanceof FileRefusal
+      ? [error.status, error.message]
+      : (reasons[toCode(error)] ?? [500, toReason(error)])
   return new ConsoleError(status, 'file_error', `${what}: ${reason}.`, error)
 }
 
 const reasons: Readonly<Record<string, readonly [status: number, reason: string]>> = {
   ENOENT: [404, 'the file does not exist'],
-  EISDIR: [404, 'it is a folder'],
   EACCES: [403, 'permission denied'],
   EPERM: [403, 'permission denied'],
   EROFS: [403, 'the disk is read-only'],

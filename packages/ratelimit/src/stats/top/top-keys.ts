@@ -104,7 +104,10 @@ export class TopKeys {
   }
 }
 
-function createNote(domain: string, { entries, limit }: Descriptor, isCut: boolean): TopNote {
+/** @param isKeyCut - whether the name of the counter was truncated */
+function createNote(domain: string, { entries, limit }: Descriptor, isKeyCut: boolean): TopNote {
+  // The name has the pattern of a rule with a shared counter, whose values may be much longer.
+  const isCut = isKeyCut || isLongerThan(longestKey, domain, entries)
   if (!isCut) return { domain, entries, limit, isCut }
   let room = longestKey
   const take = (text: string) => {
@@ -118,4 +121,10 @@ function createNote(domain: string, { entries, limit }: Descriptor, isCut: boole
     kept.push({ key: take(key), value: take(value) })
   }
   return { domain: cutText(domain, longestKey), entries: kept, limit, isCut }
+}
+
+function isLongerThan(most: number, domain: string, entries: Descriptor['entries']): boolean {
+  let length = domain.length
+  for (const { key, value } of entries) length += key.length + value.length
+  return length > most
 }

@@ -10,7 +10,7 @@ export interface TopNote {
   readonly entries: readonly Entry[]
   /** The limit in the request, if it had one. */
   readonly limit: LimitOverride | undefined
-  /** Whether the key was truncated, because it is too long. */
+  /** Whether the key or its descriptor was truncated, because it is too long. */
   readonly isCut: boolean
 }
 

@@ -63,6 +63,9 @@ export interface CompareRulesOptions {
   readonly mostChanges?: number
 }
 
+/** Less than about two milliseconds of work. Other work of the process runs after so many descriptors. */
+const sliceLength = 200
+
 /** The maximum number of groups in memory, because values such as user ids can make any number of them. */
 const mostGroups = 10_000
 
@@ -87,7 +90,13 @@ export async function compareRules(
   const changes = new Changes(oldEngine, newEngine)
   const sums = { requests: 0, refusedBefore: 0, refusedAfter: 0, changed: 0, undecided: 0 }
   let firstMs: number | undefined
+  let inSlice = 0
   for (const request of requests) {
+    if (inSlice >= sliceLength) {
+      inSlice = 0
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    inSlice += request.descriptors.length
     nowMs = Math.max(nowMs, request.timeMs)
     firstMs ??= nowMs
     sums.requests += 1

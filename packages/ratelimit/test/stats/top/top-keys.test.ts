@@ -52,6 +52,15 @@ test('long keys are truncated, so that their values cannot fill the memory', () 
   assert.ok(JSON.stringify(key).length < 3_000)
 })
 
+test('values of a rule with a shared counter are truncated too, because its key has only the pattern', () => {
+  const keys = new TopKeys(10, start)
+  const path = `/files/${'p'.repeat(100_000)}`
+  keys.record('d_path_/files/*_', 'd', descriptor(`path=${path}`), 3, 0, start)
+  const [key] = keys.list('calls', start).keys
+  assert.deepEqual([key?.key, key?.hits, key?.isCut], ['d_path_/files/*_', 3, true])
+  assert.ok(JSON.stringify(key).length < 3_000)
+})
+
 test('a list covers the last five to ten minutes', () => {
   const keys = new TopKeys(10, start)
   const one = descriptor('user=x')

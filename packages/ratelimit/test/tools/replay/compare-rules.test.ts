@@ -76,6 +76,27 @@ test('the list of changes is bounded, and nothing recorded gives an empty result
   assert.deepEqual([empty.requests, empty.firstMs, empty.changes], [0, undefined, []])
 })
 
+test('other work of the process runs during a long comparison', async () => {
+  let turns = 0
+  const countTurns = () => {
+    turns += 1
+    turn = setImmediate(countTurns)
+  }
+  let turn = setImmediate(countTurns)
+  const requests = record(...Array.from({ length: 1_000 }, () => 'ada'))
+  const turnsByRequest: number[] = []
+  function* observed() {
+    for (const request of requests) {
+      turnsByRequest.push(turns)
+      yield request
+    }
+  }
+  const { requests: count, refusedBefore } = await compareRules(three, three, observed())
+  clearImmediate(turn)
+  assert.deepEqual([count, refusedBefore], [1_000, 1_000 - 3 * 17])
+  assert.ok((turnsByRequest.at(-1) ?? 0) >= 4, `${turnsByRequest.at(-1)} turns`)
+})
+
 test('a line that is not a request is not parsed', () => {
   assert.equal(parseRecordedRequest('/stats: print out stats'), undefined)
   assert.equal(parseRecordedRequest('{"time":1}'), undefined)
