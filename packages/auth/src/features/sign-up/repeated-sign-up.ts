@@ -1,12 +1,11 @@
-import type { Row } from '../../db/database.ts'
-import { statement } from '../../db/statement.ts'
 import type { Services } from '../../services.ts'
 import type { AuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { NewUserInput, UserDraft } from '../users/new-users.ts'
-import type { Time, UserRow } from '../users/statements/user-row.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+import { echoSignUp } from './statements.ts'
 
 export interface RepeatedSignUp {
   /** The email address or phone number. */
@@ -87,24 +86,3 @@ export async function answerRepeatedSignUp(
     })),
   })
 }
-
-interface EchoRow extends Row {
-  readonly now: Time
-  readonly data: Metadata
-}
-
-/**
- * Returns the values as PostgreSQL would return them from a row: the precision of the time and the
- * order of keys would otherwise reveal whether a user was created. Writes an audit entry, unless
- * its ID is null.
- */
-const echoSignUp = statement(
-  'echo_sign_up',
-  ['auditId', 'auditPayload', 'ip', 'now', 'data'],
-  `with logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select $1::uuid, $2::jsonb, $3::text, $4::timestamptz
-     where $1::uuid is not null
-   )
-   select $4::timestamptz as now, $5::jsonb as data`,
-).returning<EchoRow>()
