@@ -106,8 +106,8 @@ function findFault(
     // A target without a row is reported in its own file.
     if (targetRow === undefined) return undefined
     if (targetRow === rowName && mayImportEachOther(rowName, path, targetPath)) return undefined
-    if (allowsInside(row.inside, targetRow)) return undefined
-    const allowsTypes = allowsInside(row.types, targetRow)
+    if (allowsInside(row.inside, targetRow, table)) return undefined
+    const allowsTypes = allowsInside(row.types, targetRow, table)
     if (allowsTypes && isTypeOnly) return undefined
     const text = `${path} imports ${targetPath}, ${toRowText(targetRow)}.`
     if (allowsTypes) return { text, allowed, fix: 'Import only types, with `import type`.' }
@@ -138,10 +138,12 @@ function findFault(
   return { text, allowed, fix }
 }
 
-function allowsInside(column: string | undefined, rowName: string): boolean {
-  return toNames(column).some(
-    (name) => name === rowName || (name.endsWith('**') && rowName.startsWith(name.slice(0, -2))),
-  )
+function allowsInside(column: string | undefined, rowName: string, table: PackageTable): boolean {
+  return toNames(column).some((name) => {
+    if (name === rowName || name === '**') return true
+    const isBelow = name.endsWith('**') && rowName.startsWith(name.slice(0, -2))
+    return isBelow && table[rowName]?.isOnlyNamed !== true
+  })
 }
 
 function describeRow(name: string, { inside, outside, types, because }: Row): string {
@@ -218,7 +220,7 @@ export function findStaleNames(
     Object.entries(table).flatMap(([name, { inside, types }]) => [
       ...(used.has(`${packageName}: ${name}`) ? [] : [`${packageName}: ${name}`]),
       ...[...toNames(inside), ...toNames(types).filter(isNameInside)]
-        .filter((each) => !Object.keys(table).some((row) => allowsInside(each, row)))
+        .filter((each) => !Object.keys(table).some((row) => allowsInside(each, row, table)))
         .map((each) => `${packageName}: ${name} lists ${each}`),
     ]),
   )

@@ -28,6 +28,8 @@ export interface Row {
   readonly outside?: string
   /** Rows and packages of which only types may be imported. */
   readonly types?: string
+  /** Whether `**` in other rows does not include this row, so that they must name it. */
+  readonly isOnlyNamed?: boolean
   /** The reason in one sentence, if the lists do not show it. */
   readonly because?: string
 }

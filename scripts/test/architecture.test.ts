@@ -87,6 +87,15 @@ test('a path that does not exist is found, with its line', () => {
   ])
 })
 
+test('each main flow has at most eight stops, and each stop begins with its file', () => {
+  const flows = readFileSync(pagePath, 'utf8').split(/^### What happens when /m)
+  const stops = flows.slice(1).map((flow) => flow.match(/^\d\. `src\/[\w/-]+\.ts`/gm)?.length)
+  const items = flows.slice(1).map((flow) => flow.match(/^\d+\. /gm)?.length)
+  assert.deepEqual(stops, items)
+  assert.equal(stops.length, 3)
+  for (const count of stops) assert.ok(count !== undefined && count <= 8)
+})
+
 /** Headings that do not contain the name of their package. */
 const packageOfHeading: Readonly<Record<string, string>> = {
   'GraphQL over HTTP': 'graphql-over-http',

@@ -41,6 +41,27 @@ const plants: Readonly<Record<string, Plant>> = {
       '2:30 features/users/planted.ts imports http/server.ts, of http/**.',
     ],
   },
+  'a rule imports an endpoint of its feature': {
+    file: 'auth/src/features/sessions/planted.ts',
+    code: "import { logout } from './endpoints.ts'\n",
+    reports: [
+      '1:24 features/sessions/planted.ts imports features/sessions/endpoints.ts, which has its own row.',
+    ],
+  },
+  'an endpoint of a building block imports a flow': {
+    file: 'auth/src/features/sessions/endpoints.ts',
+    code: "import { signUp } from '../sign-up/sign-up.ts'\n",
+    reports: [
+      '1:24 features/sessions/endpoints.ts imports features/sign-up/sign-up.ts, of features/sign-up/**.',
+    ],
+  },
+  'an endpoint of a flow imports a flow that comes after it': {
+    file: 'auth/src/features/external/endpoints/planted.ts',
+    code: "import { token } from '../../sign-in/endpoints/token.ts'\n",
+    reports: [
+      '1:23 features/external/endpoints/planted.ts imports features/sign-in/endpoints/token.ts, of features/sign-in/endpoints/.',
+    ],
+  },
   'middleware imports a Redis driver and the configuration': {
     file: 'ratelimit/src/middleware/planted.ts',
     code: "import { createClient } from '@redis/client'\nexport * from '../config/config.ts'\n",

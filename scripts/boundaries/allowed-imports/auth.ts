@@ -13,8 +13,40 @@ const blocks = `
 
 /** Modules that every feature may use. */
 const below = `
-  messages/** tokens/ passwords/** plugins/** saml/ limits/** db/ db/connection/ db/migrate/ config/ config/mail/ services.ts
-  errors.ts`
+  messages/** tokens/ passwords/** plugins/** saml/ limits/** db/ db/connection/ db/migrate/ config/ config/limits/
+  config/mail/ services.ts errors.ts`
+
+/** The endpoints of each feature, and what they import of other flows. */
+const endpoints: Readonly<Record<string, string>> = {
+  'features/sign-up/endpoints.ts': '',
+  'features/sign-in/endpoints/': 'features/external/** features/web3/** features/api-keys/**',
+  'features/recovery/endpoints.ts': '',
+  'features/external/endpoints/': '',
+  'features/sso/endpoints/': 'features/external/** features/external/endpoints/',
+  'features/scim/endpoints/': 'features/sso/**',
+  'features/oauth-server/endpoints/':
+    'features/oauth-clients/** features/oauth-clients/endpoints.ts features/sign-in/**',
+  'features/oauth-clients/endpoints.ts': 'features/admin/**',
+  'features/api-keys/endpoints/': 'features/admin/** features/revocations/endpoints.ts',
+  'features/revocations/endpoints.ts': '',
+  'features/account/endpoints.ts': '',
+  'features/admin/endpoints/':
+    'features/factors/endpoints.ts features/passkeys/endpoints.ts features/sessions/endpoints.ts',
+  'features/server/endpoints.ts': '',
+  'features/sessions/endpoints.ts': '',
+  'features/one-time-codes/endpoints.ts': '',
+  'features/factors/endpoints.ts': '',
+  'features/passkeys/endpoints.ts': '',
+  'features/custom-providers/endpoints.ts': '',
+}
+
+const endpointRows: PackageTable = Object.fromEntries(
+  Object.entries(endpoints).map(([name, flows]) => {
+    const own = name.replace(/endpoints.*/, '**')
+    const inside = `${own} ${flows} ${blocks} ${below} http/**`
+    return [name, { inside, outside: texts, isOnlyNamed: true }]
+  }),
+)
 
 export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
@@ -55,12 +87,11 @@ export const auth: PackageTable = {
     types: '@portcullis/service-kit',
   },
   // Flows use building blocks, never the reverse.
-  'features/': { inside: 'features/** http/** messages/**', types: 'services.ts' },
-  'features/{each}/endpoints.ts': { inside: `features/** ${below} http/**` },
-  'features/{each}/endpoints/': {
-    inside: `features/** ${below} http/**`,
-    outside: '@portcullis/service-kit/text node:crypto node:url',
+  'features/': {
+    inside: `features/** ${Object.keys(endpoints).join(' ')}`,
+    types: 'http/** messages/** services.ts',
   },
+  ...endpointRows,
   'features/sign-up/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'features/sign-in/**': {
     inside: `features/external/** features/web3/** ${blocks} ${below}`,
@@ -109,7 +140,6 @@ export const auth: PackageTable = {
     outside: 'node:crypto node:zlib',
     because: rules,
   },
-  'features/api-keys/endpoints/': { inside: `features/** ${below} http/**` },
   'features/revocations/**': {
     inside: `${blocks} ${below}`,
     outside: texts,
@@ -120,9 +150,6 @@ export const auth: PackageTable = {
     inside: `features/oauth-clients/** ${blocks} ${below} outgoing/`,
     outside: `${texts} node:crypto`,
     because: rules,
-  },
-  'features/oauth-server/endpoints/': {
-    inside: `features/** ${below} http/**`,
   },
   'features/server/**': {
     inside: `features/users/** ${below}`,
@@ -152,7 +179,7 @@ export const auth: PackageTable = {
     outside: '@portcullis/service-kit node:crypto',
     because: rules,
   },
-  'features/redirects/**': { inside: `${blocks} ${below} http/**`, because: rules },
+  'features/redirects/**': { inside: `${blocks} ${below}`, types: 'http/**', because: rules },
   'features/audit/**': {
     inside: `${blocks} ${below}`,
     outside: '@portcullis/service-kit node:crypto',
@@ -161,9 +188,10 @@ export const auth: PackageTable = {
   'features/users/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'messages/**': {
     inside: `
-      ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ http/** config/ config/mail/ services.ts
-      errors.ts`,
+      ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ config/ config/limits/
+      config/mail/ services.ts errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
+    types: 'http/**',
   },
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
@@ -231,7 +259,7 @@ export const auth: PackageTable = {
   },
 
   'limits/**': {
-    inside: 'config/ errors.ts',
+    inside: 'config/ config/limits/ errors.ts',
     outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:net node:timers',
   },
   'outgoing/': { outside: `${texts} node:dns node:http node:https node:net` },
@@ -243,9 +271,13 @@ export const auth: PackageTable = {
   },
   'config/': {
     inside: `
-      config/checks.ts config/mail/ config/variables.ts plugins/** tokens/ passwords/formats/ saml/ db/
+      config/checks.ts config/limits/ config/mail/ config/variables.ts plugins/** tokens/ passwords/formats/ saml/ db/
       db/connection/ errors.ts`,
     outside: '@portcullis/service-kit node:crypto node:fs node:net node:os node:url',
+  },
+  'config/limits/': {
+    inside: 'config/checks.ts config/variables.ts',
+    outside: '@portcullis/service-kit',
   },
   'config/mail/': {
     inside: 'config/checks.ts config/variables.ts outgoing/',

@@ -17,6 +17,11 @@ import { type CaptchaConfig, captcha, toCaptcha } from '../plugins/captcha/setti
 import { isNeededByFactors, type MfaConfig, mfa, toMfa } from '../plugins/factors/settings.ts'
 import { type HooksConfig, hooks, toHooks } from '../plugins/hooks/settings.ts'
 import {
+  type CustomOAuthConfig,
+  customOAuth,
+  toCustomOAuth,
+} from '../plugins/providers/custom/settings.ts'
+import {
   type ExternalConfig,
   type ExternalFlowConfig,
   external,
@@ -45,7 +50,6 @@ import {
   noteWithoutEffect,
   toDeprecations,
 } from './compatibility.ts'
-import { type CustomOAuthConfig, customOAuth, toCustomOAuth } from './custom-oauth.ts'
 import {
   type DatabaseConfig,
   database,
@@ -54,7 +58,7 @@ import {
   toDatabase,
   toMigrations,
 } from './database.ts'
-import { type LimitsConfig, limits, toLimits } from './limits.ts'
+import { type LimitsConfig, limits, toLimits } from './limits/limits.ts'
 import {
   type EmailValidationConfig,
   emailValidation,

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseMessageCap } from '../../src/config/limits.ts'
+import { parseMessageCap } from '../../src/config/limits/limits.ts'
 import type { Database } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
 import { findCapWait, spendCap } from '../../src/messages/statements/message-caps.ts'

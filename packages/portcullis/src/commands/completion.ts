@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import { parseOrExplain, toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import {
   type CommandNode,
@@ -78,12 +78,8 @@ function parseCompletion(
   args: readonly string[],
   programs: LoadPrograms,
 ): { readonly loadScript: () => Promise<string> } | string {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return toArgumentFault(error)
-  }
+  const parsed = parseOrExplain(() => parse(args))
+  if (typeof parsed === 'string') return parsed
   const { positionals, values } = parsed
   const [shell, other] = positionals
   const known = Object.keys(shells).join(', ')

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import {
-  toArgumentFault,
+  parseOrExplain,
   toValueFault,
   toVerbFault,
 } from '@portcullis/service-kit/cli/argument-faults'
@@ -73,12 +73,8 @@ export function parseTailArguments(
   env: Readonly<Record<string, string | undefined>>,
   now = Date.now(),
 ): TailArguments | { readonly faults: readonly string[] } {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return { faults: [toArgumentFault(error)] }
-  }
+  const parsed = parseOrExplain(() => parse(args))
+  if (typeof parsed === 'string') return { faults: [parsed] }
   const { values, positionals } = parsed
   const [verb, other] = positionals
   const faults: string[] = []

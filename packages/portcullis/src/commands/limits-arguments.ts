@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import {
-  toArgumentFault,
+  parseOrExplain,
   toValueFault,
   toVerbFault,
 } from '@portcullis/service-kit/cli/argument-faults'
@@ -111,12 +111,8 @@ export function parseLimitsArguments(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): LimitsArguments | { readonly faults: readonly string[] } {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return { faults: [toArgumentFault(error)] }
-  }
+  const parsed = parseOrExplain(() => parse(args))
+  if (typeof parsed === 'string') return { faults: [parsed] }
   const { values, positionals } = parsed
   const [verb, ...operands] = positionals
   if (!isVerb(verb)) return { faults: [toVerbFault(verb, Object.keys(limitsVerbs))] }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import {
+  parseOrExplain,
   toArgumentError,
-  toArgumentFault,
   toVerbFault,
 } from '@portcullis/service-kit/cli/argument-faults'
 import type { CompletableCommand } from '../completion/command-tree.ts'
@@ -89,12 +89,8 @@ export const mail: CompletableCommand = {
 
 /** @returns a message if the arguments are invalid. */
 function parseMail(args: readonly string[]) {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return toArgumentFault(error)
-  }
+  const parsed = parseOrExplain(() => parse(args))
+  if (typeof parsed === 'string') return parsed
   const { values, positionals } = parsed
   const [verb, email, other] = positionals
   if (verb !== 'test') return toVerbFault(verb, ['test'])

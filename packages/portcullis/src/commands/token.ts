@@ -3,8 +3,8 @@ import process from 'node:process'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import {
+  parseOrExplain,
   toArgumentError,
-  toArgumentFault,
   toValueFault,
 } from '@portcullis/service-kit/cli/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/cli/command'
@@ -101,12 +101,8 @@ const longestSeconds = 10 * 365 * 24 * 3600
 function parseToken(
   args: readonly string[],
 ): TokenArguments | { readonly faults: readonly string[] } {
-  let values: ReturnType<typeof parse>['values']
-  try {
-    values = parse(args).values
-  } catch (error) {
-    return { faults: [toArgumentFault(error)] }
-  }
+  const values = parseOrExplain(() => parse(args).values)
+  if (typeof values === 'string') return { faults: [values] }
   const { role, expires, subject, aud: audience } = values
   const faults: string[] = []
   const expiresInSeconds = Math.floor((parseDuration(expires) ?? 0) / 1000)

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { openConsole } from '../../src/console/console.ts'
 import type { EventPage, EventTail } from '../../src/console/routes/events.ts'
 import { addEvents, type EventList, mostRows } from '../../src/web/pages/events/event-list.ts'
+import { openConsoleWithAuth } from '../support/console-with-auth.ts'
 
 const userId = '3f0c8a52-6d0c-4c3e-9a57-0d0f6f0a1b2c'
 
@@ -21,7 +20,7 @@ type Answer = (search: URLSearchParams, response: ServerResponse) => unknown
 
 /** Opens a console with an auth server whose responses the test decides. */
 async function openEvents(t: TestContext, answer: Answer) {
-  const auth = createServer((request, response) => {
+  const { url, headers } = await openConsoleWithAuth(t, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://auth')
     assert.equal(pathname, '/admin/events')
     assert.equal(request.headers.authorization, 'Bearer secret')
@@ -29,24 +28,8 @@ async function openEvents(t: TestContext, answer: Answer) {
     const body = answer(searchParams, response)
     if (body !== undefined) response.end(JSON.stringify(body))
   })
-  await once(auth.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    auth.closeAllConnections()
-    auth.close()
-  })
-  const address = auth.address()
-  assert.ok(typeof address === 'object' && address)
-  const running = await openConsole({
-    ...{ host: '127.0.0.1', port: 0, token: 'let-me-in', version: '0' },
-    auth: { url: `http://127.0.0.1:${address.port}`, key: async () => 'secret' },
-  })
-  t.after(() => running[Symbol.asyncDispose]())
-  const entry = await fetch(running.entryUrl, { redirect: 'manual' })
-  const cookie = entry.headers.get('set-cookie')?.split(';')[0] ?? ''
-  const headers = { cookie, 'x-portcullis-console': '1' }
   return {
-    call: (path: string, more: RequestInit = {}) =>
-      fetch(`${running.url}${path}`, { headers, ...more }),
+    call: (path: string, more: RequestInit = {}) => fetch(`${url}${path}`, { headers, ...more }),
   }
 }
 

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { openConsole } from '../../src/console/console.ts'
 import type { UserAudit } from '../../src/console/routes/users-audit.ts'
+import { openConsoleWithAuth } from '../support/console-with-auth.ts'
 
 const userId = '3f0c8a52-6d0c-4c3e-9a57-0d0f6f0a1b2c'
 const logSize = 2_500
@@ -36,7 +34,7 @@ const failure = {
 /** Opens a console with an auth server that can or cannot search its log by user. */
 async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: boolean }) {
   const requests: string[] = []
-  const auth = createServer((request, response) => {
+  const { url, headers } = await openConsoleWithAuth(t, (request, response) => {
     const { searchParams, pathname } = new URL(request.url ?? '', 'http://auth')
     if (pathname === '/admin/sign-in-failures') {
       response.statusCode = canSearch ? 200 : 404
@@ -56,25 +54,9 @@ async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: bo
     response.setHeader('x-total-count', found.length)
     response.end(JSON.stringify(found.slice(offset, offset + size)))
   })
-  await once(auth.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    auth.closeAllConnections()
-    auth.close()
-  })
-  const address = auth.address()
-  assert.ok(typeof address === 'object' && address)
-  const running = await openConsole({
-    ...{ host: '127.0.0.1', port: 0, token: 'let-me-in', version: '0' },
-    auth: { url: `http://127.0.0.1:${address.port}`, key: async () => 'secret' },
-  })
-  t.after(() => running[Symbol.asyncDispose]())
-  const entry = await fetch(running.entryUrl, { redirect: 'manual' })
-  const cookie = entry.headers.get('set-cookie')?.split(';')[0] ?? ''
   const read = async (from: number): Promise<UserAudit> => {
     requests.length = 0
-    const answer = await fetch(`${running.url}/api/users/${userId}/audit?from=${from}`, {
-      headers: { cookie, 'x-portcullis-console': '1' },
-    })
+    const answer = await fetch(`${url}/api/users/${userId}/audit?from=${from}`, { headers })
     assert.equal(answer.status, 200)
     return JSON.parse(await answer.text())
   }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer, type IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
-import { openConsole } from '../../src/console/console.ts'
+import { openConsoleWithAuth } from '../support/console-with-auth.ts'
 
 const userId = '3f0c8a52-6d0c-4c3e-9a57-0d0f6f0a1b2c'
 
@@ -18,31 +17,17 @@ async function openRoutes(
   answer: (request: IncomingMessage, body: unknown) => AuthAnswer,
 ) {
   const requests: unknown[] = []
-  const auth = createServer(async (request, response) => {
+  const { url, headers } = await openConsoleWithAuth(t, async (request, response) => {
     const body = request.method === 'POST' ? await json(request) : undefined
     requests.push([request.method, request.url, ...(body === undefined ? [] : [body])])
     const { status = 200, body: answered } = answer(request, body)
     response.writeHead(status, { 'content-type': 'application/json', 'x-total-count': '1' })
     response.end(JSON.stringify(answered))
   })
-  await once(auth.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => {
-    auth.closeAllConnections()
-    auth.close()
-  })
-  const address = auth.address()
-  assert.ok(typeof address === 'object' && address)
-  const running = await openConsole({
-    ...{ host: '127.0.0.1', port: 0, token: 'let-me-in', version: '0' },
-    auth: { url: `http://127.0.0.1:${address.port}`, key: async () => 'secret' },
-  })
-  t.after(() => running[Symbol.asyncDispose]())
-  const entry = await fetch(running.entryUrl, { redirect: 'manual' })
-  const cookie = entry.headers.get('set-cookie')?.split(';')[0] ?? ''
   const call = async (path: string, body?: unknown) => {
     requests.length = 0
-    const response = await fetch(`${running.url}/api/users${path}`, {
-      headers: { cookie, 'x-portcullis-console': '1', 'content-type': 'application/json' },
+    const response = await fetch(`${url}/api/users${path}`, {
+      headers: { ...headers, 'content-type': 'application/json' },
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     })
     const text = await response.text()

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toArgumentFault, toValueFault } from '@portcullis/service-kit/cli/argument-faults'
+import { parseOrExplain, toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import {
   createDictionaryLogReader,
@@ -54,12 +54,8 @@ function parse(args: readonly string[]) {
 
 /** Returns a string for an error. */
 export function parseReplayArguments(args: readonly string[]): ReplayRequest | string {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return toArgumentFault(error)
-  }
+  const parsed = parseOrExplain(() => parse(args))
+  if (typeof parsed === 'string') return parsed
   const { values, positionals } = parsed
   const [rules, ...logs] = positionals
   if (rules === undefined) return 'The rules are missing: pass a folder or a file.'

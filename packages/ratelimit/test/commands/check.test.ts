@@ -1,39 +1,14 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { check } from '../../src/commands/check.ts'
+import { createFolder, type RunOptions, runCommand } from '../support/run-command.ts'
 
-async function createDirectory(t: TestContext, files: Record<string, string>): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'check-'))
-  t.after(() => rm(directory, { recursive: true }))
-  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
-  return directory
-}
-
-async function run(
-  args: readonly string[],
-  options: { isTerminal?: boolean; env?: Record<string, string> } = {},
-) {
-  let stdout = ''
-  let stderr = ''
-  const code = await check.run(args, {
-    stdout: {
-      write: (text) => {
-        stdout += text
-      },
-    },
-    stderr: {
-      write: (text) => {
-        stderr += text
-      },
-    },
-    env: options.env ?? {},
-    isTerminal: options.isTerminal ?? false,
-  })
-  return { code, stdout, stderr }
+async function run(args: readonly string[], options?: RunOptions) {
+  const { code, out, err } = await runCommand(check, args, options)
+  return { code, stdout: out, stderr: err }
 }
 
 const good = 'domain: d\ndescriptors:\n  - key: k\n'
@@ -41,7 +16,7 @@ const odd = 'domain: o\ndescriptors:\n  - key: k\n    unit: day\n'
 const bad = 'domain: b\ndescriptors:\n  - key: k\n    valu: v\n  - rate_limit: {unit: eon}\n'
 
 test('a folder without faults succeeds', async (t) => {
-  const directory = await createDirectory(t, { 'a.yaml': good })
+  const directory = await createFolder(t, { 'a.yaml': good })
   assert.deepEqual(await run([directory]), {
     code: 0,
     stdout: '0 errors and 0 warnings in 1 file\n1 domain with 1 rule\nall rate limit configs ok\n',
@@ -50,7 +25,7 @@ test('a folder without faults succeeds', async (t) => {
 })
 
 test('all faults and warnings of all files are shown with their lines', async (t) => {
-  const directory = await createDirectory(t, { 'z.yaml': bad, 'a.yaml': odd, 'm.yml': good })
+  const directory = await createFolder(t, { 'z.yaml': bad, 'a.yaml': odd, 'm.yml': good })
   const { code, stdout } = await run([directory])
   assert.equal(code, 1)
   assert.equal(
@@ -80,7 +55,7 @@ DIR/z.yaml:5:24: invalid rate limit unit 'eon'
 })
 
 test('with --strict, warnings are faults', async (t) => {
-  const directory = await createDirectory(t, { 'a.yaml': odd })
+  const directory = await createFolder(t, { 'a.yaml': odd })
   const tolerant = await run([directory])
   assert.equal(tolerant.code, 0)
   assert.match(tolerant.stdout, /warning: 'unit'.*all rate limit configs ok\n$/s)
@@ -91,7 +66,7 @@ test('with --strict, warnings are faults', async (t) => {
 
 test('domains are merged with --merge, MERGE_DOMAIN_CONFIG, and the flag of envoyproxy/ratelimit', async (t) => {
   const other = good.replace('key: k', 'key: l')
-  const directory = await createDirectory(t, { 'a.yaml': good, 'b.yaml': other })
+  const directory = await createFolder(t, { 'a.yaml': good, 'b.yaml': other })
   const apart = await run([directory])
   assert.equal(apart.code, 1)
   assert.match(apart.stdout, /b\.yaml:1:9: duplicate domain 'd' in config file/)
@@ -110,14 +85,14 @@ test('domains are merged with --merge, MERGE_DOMAIN_CONFIG, and the flag of envo
 
 test('policy tests in the same folder are not rule files', async (t) => {
   const tests = 'tests:\n  - name: x\n    steps: []\n'
-  const directory = await createDirectory(t, { 'a.yaml': good, 'a.test.yaml': tests })
+  const directory = await createFolder(t, { 'a.yaml': good, 'a.test.yaml': tests })
   const { code, stdout } = await run([directory, '--strict'])
   assert.equal(code, 0)
   assert.match(stdout, /^0 errors and 0 warnings in 1 file\n/)
 })
 
 test('JSON contains the same findings', async (t) => {
-  const directory = await createDirectory(t, { 'a.yaml': odd, 'b.yaml': bad })
+  const directory = await createFolder(t, { 'a.yaml': odd, 'b.yaml': bad })
   const { code, stdout } = await run([directory, '--json'])
   assert.equal(code, 1)
   const result = JSON.parse(stdout)
@@ -134,7 +109,7 @@ test('JSON contains the same findings', async (t) => {
 })
 
 test('a file that cannot be read is a fault', async (t) => {
-  const directory = await createDirectory(t, { 'a.yaml': good })
+  const directory = await createFolder(t, { 'a.yaml': good })
   await writeFile(join(directory, 'b.yaml'), Uint8Array.of(0xff))
   const { code, stdout } = await run([directory])
   assert.equal(code, 1)
@@ -146,7 +121,7 @@ test('a file that cannot be read is a fault', async (t) => {
 })
 
 test('a folder without rule files causes a warning', async (t) => {
-  const directory = await createDirectory(t, {})
+  const directory = await createFolder(t, {})
   const { code, stdout } = await run([directory])
   assert.equal(code, 0)
   assert.match(stdout, /^warning: .* contains no \*\.yaml files\n/)
@@ -175,7 +150,7 @@ test('invalid arguments are explained', async () => {
 })
 
 test('colors are used only in a terminal', async (t) => {
-  const directory = await createDirectory(t, { 'a.yaml': bad })
+  const directory = await createFolder(t, { 'a.yaml': bad })
   const plain = await run([directory])
   const coloured = await run([directory], { isTerminal: true })
   const optedOut = await run([directory], { isTerminal: true, env: { NO_COLOR: '1' } })
@@ -187,7 +162,7 @@ test('colors are used only in a terminal', async (t) => {
 
 test('the text of a file cannot control the terminal, and a long line is truncated', async (t) => {
   const line = `${'x'.repeat(300)}\x1b[2J${'y'.repeat(300)}`
-  const directory = await createDirectory(t, { 'a.yaml': `domain: ${line}\n` })
+  const directory = await createFolder(t, { 'a.yaml': `domain: ${line}\n` })
   const { stdout } = await run([directory])
   const rows = stdout.split('\n')
   assert.ok(!stdout.includes('\x1b'))
@@ -198,7 +173,7 @@ test('the text of a file cannot control the terminal, and a long line is truncat
 
 test('rules whose counters can have the same name cause a warning only with compatible keys', async (t) => {
   const limit = 'rate_limit: { unit: minute, requests_per_unit: 5 }'
-  const directory = await createDirectory(t, {
+  const directory = await createFolder(t, {
     'a.yaml': `domain: d
 descriptors:
   - key: user

@@ -11,18 +11,9 @@ import { client } from '../../src/commands/client.ts'
 import { decodeRequest } from '../../src/protocol/decode.ts'
 import { encodeResponse } from '../../src/protocol/encode.ts'
 import { OK, OVER_LIMIT, type RateLimitRequest } from '../../src/protocol/message.ts'
+import { runCommand } from '../support/run-command.ts'
 
-async function run(...args: string[]) {
-  const out: string[] = []
-  const err: string[] = []
-  const code = await client.run(args, {
-    stdout: { write: (text: string) => out.push(text) },
-    stderr: { write: (text: string) => err.push(text) },
-    env: {},
-    isTerminal: false,
-  })
-  return { code, out: out.join(''), err: err.join('') }
-}
+const run = (...args: string[]) => runCommand(client, args)
 
 /** A server that allows two hits, refuses an empty domain, and records its requests. */
 function createMethods() {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { explain } from '../../src/commands/explain.ts'
+import { createFolder, type RunOptions, runCommand } from '../support/run-command.ts'
 
 const messaging = `domain: messaging
 descriptors:
@@ -21,30 +20,11 @@ descriptors:
     rate_limit: { unit: second, requests_per_unit: 1 }
 `
 
-async function makeDirectory(t: TestContext, files: Readonly<Record<string, string>>) {
-  const directory = await mkdtemp(join(tmpdir(), 'explain-'))
-  t.after(() => rm(directory, { recursive: true }))
-  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
-  return directory
-}
-
-interface RunOptions {
-  readonly env?: Readonly<Record<string, string>>
-  readonly isTerminal?: boolean
-}
-
-async function run(args: readonly string[], { env = {}, isTerminal = false }: RunOptions = {}) {
-  const out: string[] = []
-  const err: string[] = []
-  const stdout = { write: (text: string) => out.push(text) }
-  const stderr = { write: (text: string) => err.push(text) }
-  const code = await explain.run(args, { stdout, stderr, env, isTerminal })
-  return { code, out: out.join(''), err: err.join('') }
-}
+const run = (args: readonly string[], options?: RunOptions) => runCommand(explain, args, options)
 
 suite('the explain command', () => {
   test('shows rule, counter, window, reset and statistics of the worked example', async (t) => {
-    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const directory = await createFolder(t, { 'messaging.yaml': messaging })
     const { code, out, err } = await run([
       directory,
       '-domain',
@@ -71,7 +51,7 @@ suite('the explain command', () => {
   })
 
   test('uses the prefix of the environment and the pattern of a shared threshold', async (t) => {
-    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const directory = await createFolder(t, { 'messaging.yaml': messaging })
     const { out } = await run(
       [directory, '-domain=messaging', '-descriptors=files=files/a.pdf', '-now', '1234'],
       { env: { CACHE_KEY_PREFIX: 'prefix:' } },
@@ -84,7 +64,7 @@ suite('the explain command', () => {
     const limit =
       '{ unit: minute, unit_multiplier: 5, algorithm: sliding_window, requests_per_unit: 9 }'
     const text = `domain: d\ndescriptors: [{ key: k, rate_limit: ${limit} }, { key: plain, rate_limit: { unit: day, requests_per_unit: 1 } }]`
-    const directory = await makeDirectory(t, { 'a.yaml': text })
+    const directory = await createFolder(t, { 'a.yaml': text })
     const args = [directory, '-domain=d', '-now=1700000000']
     const { out } = await run([...args, '-descriptors=k=v'])
     assert.match(out, /limit +9 every 5 minutes\n/)
@@ -101,7 +81,7 @@ suite('the explain command', () => {
   })
 
   test('shows which limit of the request replaces another', async (t) => {
-    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const directory = await createFolder(t, { 'messaging.yaml': messaging })
     const { out } = await run([
       directory,
       '-domain=messaging',
@@ -113,7 +93,7 @@ suite('the explain command', () => {
   })
 
   test('explains why nothing matches, and succeeds', async (t) => {
-    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const directory = await createFolder(t, { 'messaging.yaml': messaging })
     const { code, out } = await run([
       directory,
       '-domain=messaging',
@@ -125,7 +105,7 @@ suite('the explain command', () => {
   })
 
   test('prints everything as JSON', async (t) => {
-    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const directory = await createFolder(t, { 'messaging.yaml': messaging })
     const { out } = await run([
       directory,
       '-domain=messaging',
@@ -145,7 +125,7 @@ suite('the explain command', () => {
   })
 
   test('uses colors only in a terminal, and not with NO_COLOR', async (t) => {
-    const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
+    const directory = await createFolder(t, { 'messaging.yaml': messaging })
     const args = [directory, '-domain=messaging', '-descriptors=to_number=1\x1b[2J']
     const sequence = '\x1b['
     assert.ok((await run(args, { isTerminal: true })).out.includes(`${sequence}32m`))
@@ -156,7 +136,7 @@ suite('the explain command', () => {
   })
 
   test('refuses rules with faults and shows the first one', async (t) => {
-    const directory = await makeDirectory(t, { 'a.yaml': 'domain: d\ndescriptors:\n  - kee: x\n' })
+    const directory = await createFolder(t, { 'a.yaml': 'domain: d\ndescriptors:\n  - kee: x\n' })
     const { code, err } = await run([directory, '-domain=d', '-descriptors=a=b'])
     assert.equal(code, 1)
     assert.match(err, /a\.yaml:3:5: config error, unknown key 'kee'/)
@@ -164,7 +144,7 @@ suite('the explain command', () => {
   })
 
   test('merges domains with a flag or a variable', async (t) => {
-    const directory = await makeDirectory(t, {
+    const directory = await createFolder(t, {
       'a.yaml': 'domain: d\ndescriptors: [{ key: a }]\n',
       'b.yaml': 'domain: d\ndescriptors: [{ key: b }]\n',
     })
@@ -204,7 +184,7 @@ suite('the explain command', () => {
   }
 
   test('says when the folder cannot be read', async (t) => {
-    const directory = await makeDirectory(t, {})
+    const directory = await createFolder(t, {})
     const args = [join(directory, 'missing'), '-domain=d', '-descriptors=a=b']
     const { code, err } = await run(args)
     assert.equal(code, 2)

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { commands } from '../../src/commands/index.ts'
 import { policyTests } from '../../src/commands/policy-tests.ts'
+import { createFolder, type RunOptions, runCommand } from '../support/run-command.ts'
 
 const rules = `domain: api
 descriptors:
@@ -32,26 +32,8 @@ tests:
         expect: { limit: 5/minute }
 `
 
-async function createDirectory(t: TestContext, files: Readonly<Record<string, string>>) {
-  const directory = await mkdtemp(join(tmpdir(), 'policy-tests-'))
-  t.after(() => rm(directory, { recursive: true }))
-  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
-  return directory
-}
-
-interface RunOptions {
-  readonly env?: Readonly<Record<string, string>>
-  readonly isTerminal?: boolean
-}
-
-async function run(args: readonly string[], { env = {}, isTerminal = false }: RunOptions = {}) {
-  const out: string[] = []
-  const err: string[] = []
-  const stdout = { write: (text: string) => out.push(text) }
-  const stderr = { write: (text: string) => err.push(text) }
-  const code = await policyTests.run(args, { stdout, stderr, env, isTerminal })
-  return { code, out: out.join(''), err: err.join('') }
-}
+const run = (args: readonly string[], options?: RunOptions) =>
+  runCommand(policyTests, args, options)
 
 suite('the test command', () => {
   test('is registered', async () => {
@@ -59,7 +41,7 @@ suite('the test command', () => {
   })
 
   test('lists the tests that passed', async (t) => {
-    const directory = await createDirectory(t, { 'api.yaml': rules, 'api.test.yaml': passing })
+    const directory = await createFolder(t, { 'api.yaml': rules, 'api.test.yaml': passing })
     const { code, out, err } = await run([directory])
     assert.deepEqual([code, err], [0, ''])
     assert.equal(
@@ -73,7 +55,7 @@ suite('the test command', () => {
   })
 
   test('shows expected and actual values, their place, and the rule', async (t) => {
-    const directory = await createDirectory(t, {
+    const directory = await createFolder(t, {
       'api.yaml': rules,
       'a.test.yaml': passing,
       'b.test.yaml': failing,
@@ -110,7 +92,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('uses colors only in a terminal, and not with NO_COLOR', async (t) => {
-    const directory = await createDirectory(t, { 'api.yaml': rules, 'b.test.yaml': failing })
+    const directory = await createFolder(t, { 'api.yaml': rules, 'b.test.yaml': failing })
     const plain = await run([directory])
     const coloured = await run([directory], { isTerminal: true })
     assert.ok(coloured.out.includes('\x1b[31mFAIL'))
@@ -120,7 +102,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('shows the errors of all files, and then runs no tests', async (t) => {
-    const directory = await createDirectory(t, {
+    const directory = await createFolder(t, {
       'api.yaml': rules.replace('minute', 'fortnight'),
       'a.test.yaml': passing.replace('expect: ok', 'expect: maybe'),
       'b.test.yaml': 'tests:\n  - nam: x\n',
@@ -144,8 +126,8 @@ ${file}:11:26: expected limit 5 per minute, got none
 
   test('reads rules from another folder with --rules, and merges domains with --merge', async (t) => {
     const other = 'domain: api\ndescriptors: [{ key: other }]\n'
-    const ruleDirectory = await createDirectory(t, { 'a.yaml': rules, 'b.yaml': other })
-    const testDirectory = await createDirectory(t, { 'api.test.yaml': passing })
+    const ruleDirectory = await createFolder(t, { 'a.yaml': rules, 'b.yaml': other })
+    const testDirectory = await createFolder(t, { 'api.test.yaml': passing })
     const alone = await run([testDirectory])
     assert.equal(alone.code, 2)
     assert.match(
@@ -159,7 +141,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('runs only the tests that match a filter', async (t) => {
-    const directory = await createDirectory(t, {
+    const directory = await createFolder(t, {
       'api.yaml': rules,
       'a.test.yaml': passing,
       'b.test.yaml': failing,
@@ -173,14 +155,14 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('fails if there are no tests', async (t) => {
-    const directory = await createDirectory(t, { 'api.yaml': rules })
+    const directory = await createFolder(t, { 'api.yaml': rules })
     const { code, err } = await run([directory])
     assert.equal(code, 1)
     assert.equal(err, `The folder ${directory} contains no policy tests (*.test.yaml).\n`)
   })
 
   test('prints everything as JSON', async (t) => {
-    const directory = await createDirectory(t, { 'api.yaml': rules, 'b.test.yaml': failing })
+    const directory = await createFolder(t, { 'api.yaml': rules, 'b.test.yaml': failing })
     const { code, out } = await run([directory, '--json', '--filter', '6 calls'])
     assert.equal(code, 1)
     const { tests, ...summary } = JSON.parse(out)
@@ -221,7 +203,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('writes JUnit XML without characters that XML does not allow', async (t) => {
-    const directory = await createDirectory(t, {
+    const directory = await createFolder(t, {
       'api.yaml': rules,
       'a.test.yaml': passing
         .replace('a user gets', '"<a> & \\"b\\" gets')
@@ -239,7 +221,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   test('says when the results cannot be written', async (t) => {
-    const directory = await createDirectory(t, { 'api.yaml': rules, 'a.test.yaml': passing })
+    const directory = await createFolder(t, { 'api.yaml': rules, 'a.test.yaml': passing })
     const { code, err } = await run([directory, '--junit', join(directory, 'no/such/file.xml')])
     assert.equal(code, 2)
     assert.match(err, /^The results cannot be written to .*file\.xml: no such file or directory\n/)
@@ -269,7 +251,7 @@ ${file}:11:26: expected limit 5 per minute, got none
   test('the example in its help works', async (t) => {
     const [, example = ''] = /A test file:\n\n(.*?)\n\n[A-Z]/s.exec(policyTests.usage) ?? []
     const text = example.replaceAll(/^ {2}/gm, '')
-    const directory = await createDirectory(t, { 'api.yaml': rules, 'api.test.yaml': text })
+    const directory = await createFolder(t, { 'api.yaml': rules, 'api.test.yaml': text })
     const { code, out } = await run([directory])
     assert.equal(code, 0, out)
     assert.match(out, /1 test passed, 1 file with 7 requests/)

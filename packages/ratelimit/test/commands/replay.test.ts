@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import process from 'node:process'
-import { suite, type TestContext, test } from 'node:test'
+import { suite, test } from 'node:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { programEnvironment } from '@portcullis/test-servers'
 import { replay } from '../../src/commands/replay.ts'
+import { createFolder, runCommand } from '../support/run-command.ts'
 import { parseXml } from '../tools/replay/support/xml.ts'
 
 const rules = `domain: api
@@ -20,25 +20,8 @@ descriptors:
     rate_limit: { unit: minute, requests_per_unit: 100 }
 `
 
-type Files = Readonly<Record<string, string | Buffer>>
-
-async function makeDirectory(t: TestContext, files: Files): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'replay-'))
-  t.after(() => rm(directory, { recursive: true }))
-  for (const [name, content] of Object.entries(files)) {
-    await writeFile(join(directory, name), content)
-  }
-  return directory
-}
-
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const out: string[] = []
-  const err: string[] = []
-  const stdout = { write: (text: string) => out.push(text) }
-  const stderr = { write: (text: string) => err.push(text) }
-  const code = await replay.run(args, { stdout, stderr, env, isTerminal: false })
-  return { code, out: out.join(''), err: err.join('') }
-}
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCommand(replay, args, { env })
 
 /** Lines of one user, at these seconds after midnight. */
 function toLines(...seconds: number[]): string {
@@ -52,7 +35,7 @@ function toLines(...seconds: number[]): string {
 
 suite('the replay command', () => {
   test('gives advice if no line of the log can be read', async (t) => {
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log: 'GET /login\nGET /\n' })
+    const directory = await createFolder(t, { 'a.yaml': rules, log: 'GET /login\nGET /\n' })
     const args = [directory, join(directory, 'log')]
     assert.match((await run(args)).err, /^No line .* If it is an access log, pass --domain and --/)
     const mapping = ['--domain', 'api', '--descriptor', 'path=%REQ(:PATH)%']
@@ -60,7 +43,7 @@ suite('the replay command', () => {
   })
 
   test('shows in a table which requests the rules would have refused', async (t) => {
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3, 60) })
+    const directory = await createFolder(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3, 60) })
     const { code, out, err } = await run([directory, join(directory, 'log')])
     assert.equal(err, '')
     assert.equal(code, 0)
@@ -70,7 +53,7 @@ suite('the replay command', () => {
   })
 
   test('reads several compressed logs in their order, and rules from one file', async (t) => {
-    const directory = await makeDirectory(t, {
+    const directory = await createFolder(t, {
       'rules.yml': rules,
       'log.1.gz': gzipSync(toLines(0, 1)),
       'log.2.zst': zstdCompressSync(toLines(2)),
@@ -120,7 +103,7 @@ suite('the replay command', () => {
 
   test('sorts lines that are out of order, and counts those that are too late', async (t) => {
     // The third request of the first minute comes after some of later minutes.
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 100, 130, 2) })
+    const directory = await createFolder(t, { 'a.yaml': rules, log: toLines(0, 1, 100, 130, 2) })
     const args = [directory, join(directory, 'log'), '--json']
     const sorted = JSON.parse((await run([...args, '--reorder', '3m'])).out)
     assert.deepEqual([sorted.lines.late, sorted.requests.refused], [0, 1])
@@ -130,7 +113,7 @@ suite('the replay command', () => {
 
   test('skips lines that cannot be read, and shows the first ones', async (t) => {
     const log = `${toLines(0)}nonsense\n${toLines(1)}{"time": 5}\n\n${toLines(2)}`
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log })
+    const directory = await createFolder(t, { 'a.yaml': rules, log })
     const path = join(directory, 'log')
     const { code, out } = await run([directory, path])
     assert.equal(code, 0)
@@ -150,7 +133,7 @@ suite('the replay command', () => {
       toLine(2, 'a', '/other'),
       toLine(3, '-', '/login'),
     ].join('')
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log })
+    const directory = await createFolder(t, { 'a.yaml': rules, log })
     const { code, out, err } = await run([
       directory,
       join(directory, 'log'),
@@ -204,7 +187,7 @@ suite('the replay command', () => {
   })
 
   test('draws a chart', async (t) => {
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3) })
+    const directory = await createFolder(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3) })
     const chart = join(directory, 'chart.svg')
     const { code } = await run([directory, join(directory, 'log'), '--chart', chart])
     assert.equal(code, 0)
@@ -220,8 +203,8 @@ suite('the replay command', () => {
   })
 
   test('compares two rule sets in one pass', async (t) => {
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3) })
-    const other = await makeDirectory(t, { 'a.yaml': rules.replace('unit: 2', 'unit: 3') })
+    const directory = await createFolder(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3) })
+    const other = await createFolder(t, { 'a.yaml': rules.replace('unit: 2', 'unit: 3') })
     const args = [directory, join(directory, 'log'), '--compare', other]
     const { out } = await run(args)
     assert.match(out, /^refused {5}2 before, 1 after \(-1\)$/m)
@@ -231,7 +214,7 @@ suite('the replay command', () => {
   })
 
   test('uses the same environment variables as the service', async (t) => {
-    const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 2) })
+    const directory = await createFolder(t, { 'a.yaml': rules, log: toLines(0, 1, 2) })
     const args = [directory, join(directory, 'log'), '--json']
     const { requests } = JSON.parse((await run(args, { SHADOW_MODE: 'true' })).out)
     assert.deepEqual([requests.refused, requests.shadowRefused], [0, 1])
@@ -241,7 +224,7 @@ suite('the replay command', () => {
   })
 
   test('reports rules with faults, missing files, and a truncated log', async (t) => {
-    const directory = await makeDirectory(t, {
+    const directory = await createFolder(t, {
       'bad.yaml': 'domain: api\ndescriptors: [{ key: a, rate_limit: { unit: eon } }]\n',
       'good.yaml': rules,
       'cut.gz': gzipSync(toLines(0, 1, 2)).subarray(0, -9),
@@ -301,7 +284,7 @@ suite('the replay command', () => {
   }
 
   test('reports what was read so far when it is interrupted', async (t) => {
-    const directory = await makeDirectory(t, { 'a.yaml': rules })
+    const directory = await createFolder(t, { 'a.yaml': rules })
     const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
     const child = spawn(process.execPath, [program, 'replay', directory, '-', '--json'], {
       env: programEnvironment,

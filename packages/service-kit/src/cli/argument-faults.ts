@@ -43,3 +43,12 @@ export function toArgumentFault(error: unknown): string {
   }
   return message
 }
+
+/** @returns the result of `parseArgs`, or a message if the arguments are invalid. */
+export function parseOrExplain<Parsed extends object>(parse: () => Parsed): Parsed | string {
+  try {
+    return parse()
+  } catch (error) {
+    return toArgumentFault(error)
+  }
+}

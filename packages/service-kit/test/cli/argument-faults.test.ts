@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseArgs } from 'node:util'
 import {
+  parseOrExplain,
   toArgumentError,
   toArgumentFault,
   toValueFault,
@@ -55,6 +56,12 @@ for (const [args, fault] of [
     )
   })
 }
+
+test('arguments are parsed, or a message explains them', () => {
+  const parse = (...args: string[]) => parseOrExplain(() => parseArgs({ args, options }).values)
+  assert.deepEqual({ ...Object(parse('--config', 'a')) }, { config: 'a' })
+  assert.equal(parse('--nope'), 'Unknown option --nope.')
+})
 
 test('an error of another origin keeps its message', () => {
   assert.equal(toArgumentFault(new Error('no')), 'no')

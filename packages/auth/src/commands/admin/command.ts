@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import { parseOrExplain, toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/cli/command'
 import { findVerb, toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import { createCommandLog } from '../command-log.ts'
@@ -94,12 +94,8 @@ interface ParsedArguments extends AdminArguments {
 
 /** @returns a message if the arguments are invalid. */
 function parseAdmin(args: readonly string[]): ParsedArguments | string {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return toArgumentFault(error)
-  }
+  const parsed = parseOrExplain(() => parse(args))
+  if (typeof parsed === 'string') return parsed
   const { values } = parsed
   const found = findVerb(adminVerbs, parsed.positionals)
   if (typeof found === 'string') return found

@@ -1,31 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import type { Hooks } from '../../plugins/hooks/index.ts'
 import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
-import { type AuditAction, createAuditId, toAuditEntry } from '../audit/audit.ts'
+import { type AuditAction, toAuditEntry } from '../audit/audit.ts'
 import type { Json } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord } from '../users/user-record.ts'
 import { type AccessTokenSettings, createAccessToken, type TokenSize } from './access-tokens.ts'
-import type { ClientGrant, GrantHolder } from './client-grants.ts'
-import type { Deliveries } from './deliveries.ts'
-import type { ImportedTokens } from './imported-tokens.ts'
-import {
-  alreadyUsed,
-  findBeforeRaise,
-  findFlaw,
-  isRetry,
-  noSession,
-  notIssued,
-  type RefreshSettings,
-  unknownToken,
-} from './refresh.ts'
-import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
+import type { GrantHolder } from './client-grants.ts'
+import { createRefresh, findFlaw, type RefreshParts, type RefreshSettings } from './refresh.ts'
 import { createClaimsWriter } from './session-claims.ts'
-import { refreshBeforeRaise, rotateSession } from './statements/rotation.ts'
 import { toLimitValues } from './statements/session-limits.ts'
-import { endSession } from './statements/session-list.ts'
 import {
   findRefresh,
   openSession,
@@ -39,20 +23,12 @@ export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, 
   readonly clientIssuer: string
 }
 
-export interface SessionParts {
-  readonly db: Database
+export interface SessionParts extends RefreshParts {
   readonly signer: TokenSigner
-  readonly refreshTokens: RefreshTokens
-  /** Tokens of imported sessions. Only tokens that `refreshTokens` rejects are looked up there. */
-  readonly importedTokens?: ImportedTokens
   readonly settings: SessionSettings
-  /** A hook that changes the claims of access tokens. */
-  readonly customize: Hooks['customAccessToken']
   readonly tokenSize: TokenSize
-  readonly deliveries: Pick<Deliveries, 'mark' | 'settled'>
   /** Called after a sign-in to an existing account. */
   readonly onSignedIn?: () => void
-  readonly now: () => number
 }
 
 /** What the connection reveals about the client. */
@@ -114,42 +90,9 @@ export interface Sessions {
 }
 
 export function createSessions(parts: SessionParts): Sessions {
-  const { db, signer, refreshTokens, settings, customize, deliveries, now } = parts
+  const { db, signer, refreshTokens, settings, now } = parts
   const toClaims = createClaimsWriter(parts)
-
-  /**
-   * Calls the hook before the refresh token is used up. If the hook fails, the client can retry
-   * with the same token instead of losing the session.
-   */
-  async function prepareRefresh(
-    { sessionId, counter }: RefreshToken,
-    client: Client,
-    nowMs: number,
-    grant: ClientGrant | undefined,
-  ): Promise<Claims | undefined> {
-    if (customize === undefined) return undefined
-    const limits = toLimitValues(settings, nowMs)
-    const [row] = await db.run(findRefresh, { sessionId, ...limits })
-    // Errors are handled below, after the rotation has failed.
-    if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
-    if ((row.oauth_client_id === null) !== (grant === undefined)) return undefined
-    return toClaims(withGrant(row, grant), client, nowMs, 'token_refresh')
-  }
-
-  /**
-   * Returns the grant of the new access token.
-   * @throws {ApiError} if the token belongs to another client, or to none.
-   */
-  async function readGrant(
-    { sessionId }: RefreshToken,
-    holder: GrantHolder,
-    nowMs: number,
-  ): Promise<ClientGrant> {
-    const [row] = await db.run(findRefresh, { sessionId, ...toLimitValues(settings, nowMs) })
-    const isOwn = row !== undefined && row.oauth_client_id === holder.clientId
-    if (!isOwn || row.oauth_grant === null) throw unknownToken()
-    return holder.narrow(row.oauth_grant)
-  }
+  const refresh = createRefresh(parts, toClaims)
 
   /** Revokes the new session if a hook refuses its first token. */
   async function toFirstResponse(
@@ -176,40 +119,6 @@ export function createSessions(parts: SessionParts): Sessions {
       refresh_token: refreshTokens.encode({ sessionId, counter }),
       user: toUserRecord(row),
     }
-  }
-
-  /** The token may have been stolen, so the session ends. The audit log has the reason. */
-  async function endReused(row: RefreshRow, { ip }: Client, nowMs: number): Promise<void> {
-    const { id: userId, session_id: sessionId } = row
-    const entry = toAuditEntry('token_revoked', row, {
-      session_id: sessionId,
-      reason: 'refresh_token_already_used',
-    })
-    await db.run(endSession, {
-      userId,
-      sessionId,
-      now: new Date(nowMs),
-      auditId: entry.id,
-      auditPayload: entry.payload,
-      ip,
-    })
-  }
-
-  /**
-   * @param row the result of `findBeforeRaise`.
-   * @returns false when the token of the raise has been used in the meantime.
-   */
-  async function refreshAtAal1(row: RefreshRow, client: Client, nowMs: number): Promise<boolean> {
-    const kept = await db.run(refreshBeforeRaise, {
-      sessionId: row.session_id,
-      raisedFrom: row.refresh_token_counter,
-      userAgent: client.userAgent,
-      ip: client.ip,
-      auditId: createAuditId(),
-      auditAction: 'token_refreshed' satisfies AuditAction,
-      now: new Date(nowMs),
-    })
-    return kept.length > 0
   }
 
   async function tryOpen(login: Login): Promise<TokenResponse | undefined> {
@@ -261,56 +170,8 @@ export function createSessions(parts: SessionParts): Sessions {
     },
 
     async refresh(text, client, holder) {
-      const token = refreshTokens.decode(text) ?? (await parts.importedTokens?.find(text))
-      if (token === undefined) throw unknownToken()
-      const nowMs = now()
-      const limits = toLimitValues(settings, nowMs)
-      const grant = holder && (await readGrant(token, holder, nowMs))
-      const prepared = customize && (await prepareRefresh(token, client, nowMs, grant))
-      const [rotated] = await db.run(rotateSession, {
-        sessionId: token.sessionId,
-        counter: token.counter,
-        userAgent: client.userAgent,
-        ip: client.ip,
-        auditId: createAuditId(),
-        auditAction: 'token_refreshed' satisfies AuditAction,
-        ...limits,
-        clientId: holder?.clientId ?? null,
-      })
-      const renew = async (found: SessionRow, claims?: Claims): Promise<Refreshed> => {
-        const row = withGrant(found, grant)
-        const given = claims ?? (await toClaims(row, client, nowMs, 'token_refresh'))
-        const { session_id: sessionId, refresh_token_counter: counter } = row
-        // With `parentGrace`, the time of delivery is not used.
-        const onSent = () => {
-          if (!settings.parentGrace)
-            deliveries.mark({ sessionId, counter }, settings.reuseIntervalMs)
-        }
-        return { response: toTokenResponse(row, given), session: row, onSent }
-      }
-      if (rotated !== undefined) return renew(rotated, prepared)
-      // The response with the current token may have been sent a moment ago.
-      await deliveries.settled()
-      const [row] = await db.run(findRefresh, { sessionId: token.sessionId, ...limits })
-      if (row === undefined) throw noSession()
-      // A token of a client is valid only with the authentication of that client.
-      if (row.oauth_client_id !== (holder?.clientId ?? null)) throw unknownToken()
-      const beforeRaise = findBeforeRaise(row, token.counter, settings)
-      const flaw = findFlaw(beforeRaise ?? row, settings, nowMs)
-      if (flaw !== undefined) throw flaw
-      if (token.counter > row.refresh_token_counter) {
-        throw notIssued()
-      }
-      if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
-      if (beforeRaise !== undefined && (await refreshAtAal1(beforeRaise, client, nowMs))) {
-        return renew(beforeRaise)
-      }
-      if (settings.rotates && !settings.allowsReuse) await endReused(row, client, nowMs)
-      throw alreadyUsed()
+      const { row, claims, onSent } = await refresh(text, client, holder)
+      return { response: toTokenResponse(row, claims), session: row, onSent }
     },
   }
-}
-
-function withGrant<Row extends SessionRow>(row: Row, grant: ClientGrant | undefined): Row {
-  return grant === undefined ? row : { ...row, oauth_grant: grant }
 }

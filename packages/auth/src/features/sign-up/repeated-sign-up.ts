@@ -1,12 +1,11 @@
-import type { Row } from '../../db/database.ts'
-import { statement } from '../../db/statement.ts'
 import type { Services } from '../../services.ts'
 import type { AuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
-import type { NewUserInput, UserDraft } from '../users/new-users.ts'
-import type { Time, UserRow } from '../users/statements/user-row.ts'
+import { type NewUserInput, type UserDraft, unconfirmed, untouched } from '../users/new-users.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+import { echoSignUp } from './statements.ts'
 
 export interface RepeatedSignUp {
   /** The email address or phone number. */
@@ -20,25 +19,6 @@ export interface RepeatedSignUp {
   readonly waiting?: UserRow
   readonly audit?: AuditEntry
 }
-
-const never = {
-  encrypted_password: null,
-  email_confirmed_at: null,
-  phone_confirmed_at: null,
-  invited_at: null,
-  recovery_sent_at: null,
-  email_change: null,
-  email_change_sent_at: null,
-  email_change_confirm_status: 0,
-  phone_change: null,
-  phone_change_sent_at: null,
-  reauthentication_sent_at: null,
-  last_sign_in_at: null,
-  banned_until: null,
-  deleted_at: null,
-  is_sso_user: false,
-  admin_data: null,
-} as const
 
 /**
  * Returns exactly what a new user with this name would get, so that the response does not reveal
@@ -69,9 +49,12 @@ export async function answerRepeatedSignUp(
   const isMarked = config.site.marksRepeatedSignup && waiting === undefined
   return toUserRecord({
     ...draft,
-    ...never,
+    ...unconfirmed,
+    ...untouched,
     ...times,
     confirmation_sent_at: echo.now,
+    recovery_sent_at: null,
+    is_sso_user: false,
     // Supabase Auth marks the response in these three fields.
     role: isMarked ? '' : draft.role,
     raw_user_meta_data: isMarked ? data : echo.data,
@@ -87,24 +70,3 @@ export async function answerRepeatedSignUp(
     })),
   })
 }
-
-interface EchoRow extends Row {
-  readonly now: Time
-  readonly data: Metadata
-}
-
-/**
- * Returns the values as PostgreSQL would return them from a row: the precision of the time and the
- * order of keys would otherwise reveal whether a user was created. Writes an audit entry, unless
- * its ID is null.
- */
-const echoSignUp = statement(
-  'echo_sign_up',
-  ['auditId', 'auditPayload', 'ip', 'now', 'data'],
-  `with logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select $1::uuid, $2::jsonb, $3::text, $4::timestamptz
-     where $1::uuid is not null
-   )
-   select $4::timestamptz as now, $5::jsonb as data`,
-).returning<EchoRow>()

@@ -20,7 +20,7 @@ const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
  * which must not use up a one-time token: on paths where a browser may GET without a token, HEAD
  * returns 200 and has no effect.
  */
-export function toOtherMethods(endpoints: readonly Endpoint[]): readonly OtherMethod[] {
+function toOtherMethods(endpoints: readonly Endpoint[]): readonly OtherMethod[] {
   // Paths that differ only in the names of parameters are the same.
   const byShape = Map.groupBy(endpoints, ({ path }) => path.replaceAll(/:\w+/g, ':'))
   return [...byShape.values()].flatMap((siblings) => {

@@ -1,6 +1,6 @@
 import { status } from '@portcullis/grpc-unary'
 import { type GrpcClient, type GrpcResult, openGrpcClient } from '@portcullis/grpc-unary/client'
-import type { GrpcService } from '../../config/limit-service.ts'
+import type { GrpcService } from '../../config/limits/service-address.ts'
 import type { RequestLimit } from '../request-limits.ts'
 import { decodeResponse, encodeRequest } from './envoy-message.ts'
 import type { LimitService } from './limit-service.ts'

@@ -1,7 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log/log'
 import { hideCredentials } from '@portcullis/service-kit/settings/env'
-import type { LimitService as Address } from '../../config/limit-service.ts'
-import type { LimitsConfig } from '../../config/limits.ts'
+import type { LimitsConfig } from '../../config/limits/limits.ts'
+import type { LimitServiceAddress } from '../../config/limits/service-address.ts'
 import type { LimitTable, RequestLimits } from '../request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 import { openSharedLimits } from './shared-limits.ts'
@@ -16,8 +16,8 @@ export interface RequestLimitsSettings {
 }
 
 type Openers = {
-  readonly [Kind in Address['kind']]: (
-    service: Extract<Address, { kind: Kind }>,
+  readonly [Kind in LimitServiceAddress['kind']]: (
+    service: Extract<LimitServiceAddress, { kind: Kind }>,
     settings: RequestLimitsSettings,
   ) => Promise<LimitService>
 }
@@ -50,7 +50,10 @@ export async function openRequestLimits(
   })
 }
 
-function openService(service: Address, settings: RequestLimitsSettings): Promise<LimitService> {
+function openService(
+  service: LimitServiceAddress,
+  settings: RequestLimitsSettings,
+): Promise<LimitService> {
   return service.kind === 'redis'
     ? openers.redis(service, settings)
     : openers.grpc(service, settings)

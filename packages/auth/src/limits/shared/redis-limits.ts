@@ -8,7 +8,7 @@ import {
   createSentinel,
   defineScript,
 } from '@redis/client'
-import type { RedisService } from '../../config/limit-service.ts'
+import type { RedisService } from '../../config/limits/service-address.ts'
 import type { RequestLimit } from '../request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 
@@ -59,19 +59,22 @@ export function openRedisLimits(service: RedisService): LimitService {
   }
 }
 
-/**
- * The bucket of `limits/buckets.ts` as one atomic Redis script: returns 0 if a token was taken,
- * otherwise the seconds until there is one. The key expires when the bucket is full again.
- */
-const tokenBucket = defineScript({
-  SCRIPT: `
+/** The start of both scripts: sets `tokens` to the number of tokens at the time `now`. */
+const readTokens = `
 local most, period, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
 local tokens, at = tonumber(bucket[1]) or burst, tonumber(bucket[2]) or now
 tokens = math.min(burst, tokens + math.max(0, now - at) * most / period)
-local wait = 0
+`
+
+/**
+ * The bucket of `limits/buckets.ts` as one atomic Redis script: returns 0 if a token was taken,
+ * otherwise the seconds until there is one. The key expires when the bucket is full again.
+ */
+const tokenBucket = defineScript({
+  SCRIPT: `${readTokens}local wait = 0
 if tokens < 1 then
   wait = math.max(1, math.ceil((1 - tokens) * period / most / 1000))
 else
@@ -88,14 +91,7 @@ return wait
 
 /** The same bucket, read-only: the number of tokens, and the seconds until there is one. */
 const tokensLeft = defineScript({
-  SCRIPT: `
-local most, period, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local bucket = redis.call('HMGET', KEYS[1], 'tokens', 'at')
-local tokens, at = tonumber(bucket[1]) or burst, tonumber(bucket[2]) or now
-tokens = math.min(burst, tokens + math.max(0, now - at) * most / period)
-if tokens < 1 then
+  SCRIPT: `${readTokens}if tokens < 1 then
   return {0, math.max(1, math.ceil((1 - tokens) * period / most / 1000))}
 end
 return {math.floor(tokens), 0}

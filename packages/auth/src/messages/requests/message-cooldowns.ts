@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { LimitsConfig, MessageCap } from '../../config/limits.ts'
+import type { LimitsConfig, MessageCap } from '../../config/limits/limits.ts'
 import type { Queries, Row } from '../../db/database.ts'
 import { isTaken } from '../../db/database-errors.ts'
 import type { Statement } from '../../db/statement.ts'

@@ -1,6 +1,6 @@
-import type { Database, Row } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { DatabaseLostError } from '../../db/database-errors.ts'
-import { statement } from '../../db/statement.ts'
+import { limitStatements, toFunctionCall } from '../../db/hook-function.ts'
 import { type Transport, toHookError, toTimeout } from './hook.ts'
 import type { FunctionTarget } from './uri.ts'
 
@@ -19,7 +19,7 @@ export interface PostgresTransportParts {
  */
 export function createPostgresTransport(parts: PostgresTransportParts): Transport {
   const { target, name, db, timeoutMs = 2_000 } = parts
-  const call = toFunctionCall(name, target.schema, target.functionName)
+  const call = toFunctionCall(name, target)
   return async (payload) => {
     try {
       return await db.transaction(async (queries) => {
@@ -45,27 +45,4 @@ function toCause(error: unknown): Error {
   const code = 'code' in error ? `${error.code}` : ''
   if (code.startsWith('42')) return new Error(error.message)
   return new Error(`PostgreSQL reported ${code || error.name}; see the PostgreSQL log for details`)
-}
-
-/** Applies to the rest of the transaction. The value is in milliseconds. */
-const limitStatements = statement(
-  'limit_statements',
-  ['timeout'],
-  `select set_config('statement_timeout', $1, true)`,
-)
-
-interface FunctionAnswer extends Row {
-  readonly answer: unknown
-}
-
-/**
- * Calls the operator's function, whose argument is json or jsonb. The names contain no quotes;
- * `parseHookUri` checks that.
- */
-function toFunctionCall(hook: string, schema: string, functionName: string) {
-  return statement(
-    `hook_${hook}`,
-    ['argument'],
-    `select "${schema}"."${functionName}"($1) as answer`,
-  ).returning<FunctionAnswer>()
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/cli/argument-faults'
+import { parseOrExplain, toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import { findVerb, toVerbLines } from '@portcullis/service-kit/cli/verbs'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
@@ -91,12 +91,8 @@ interface ParsedUsers extends Omit<UsersInput, 'io'> {
 
 /** @returns a message if the arguments are invalid. */
 function parseUsers(args: readonly string[]): ParsedUsers | string {
-  let parsed: ReturnType<typeof parse>
-  try {
-    parsed = parse(args)
-  } catch (error) {
-    return toArgumentFault(error)
-  }
+  const parsed = parseOrExplain(() => parse(args))
+  if (typeof parsed === 'string') return parsed
   const { values } = parsed
   const found = findVerb(usersVerbs, parsed.positionals)
   if (typeof found === 'string') return found

@@ -3,8 +3,7 @@ import { Backoff } from '../network/backoff.ts'
 import type { PooledConnection } from '../network/pool.ts'
 import { ReplyWatch } from '../network/reply-watch.ts'
 import { Link, type LinkOwner, type LinkSettings } from './link.ts'
-import { type Operation, Ping, pingCommand } from './operation.ts'
-import { OperationQueue } from './operation-queue.ts'
+import { type Operation, OperationQueue, Ping, pingCommand } from './operation.ts'
 import { ProtocolError } from './reply-reader.ts'
 
 export interface ConnectionSettings extends LinkSettings {

@@ -1,5 +1,5 @@
 /** The service in which processes share their request counts, parsed from a URL. */
-export type LimitService = RedisService | GrpcService
+export type LimitServiceAddress = RedisService | GrpcService
 
 export interface RedisService {
   readonly kind: 'redis'
@@ -39,7 +39,7 @@ export interface LimitServiceFault {
   readonly fault: string
 }
 
-type Parse = (url: UrlParts) => LimitService | LimitServiceFault
+type Parse = (url: UrlParts) => LimitServiceAddress | LimitServiceFault
 
 /** Parsers by URL scheme. */
 const schemes: Readonly<Record<string, Parse>> = {
@@ -66,7 +66,7 @@ interface UrlParts {
 const form =
   /^(?<scheme>[a-z+]+):\/\/(?:(?<login>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/i
 
-export function parseLimitService(text: string): LimitService | LimitServiceFault {
+export function parseLimitService(text: string): LimitServiceAddress | LimitServiceFault {
   const { scheme = '', login, hosts = '', path = '', query } = form.exec(text)?.groups ?? {}
   const parse = schemes[scheme.toLowerCase()]
   if (parse === undefined) {

@@ -7,8 +7,8 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/settings/env'
-import { checkWebUrl } from './checks.ts'
-import { withOldNames } from './variables.ts'
+import { checkWebUrl } from '../../../config/checks.ts'
+import { withOldNames } from '../../../config/variables.ts'
 
 export const customOAuth = {
   title: 'Custom providers',

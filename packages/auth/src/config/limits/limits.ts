@@ -7,9 +7,9 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/settings/env'
-import { checkHeaderName, tenYears } from './checks.ts'
-import { type LimitService, parseLimitService } from './limit-service.ts'
-import { noteIfOff, off, switchableLimit, unlessBlank, withOldNames } from './variables.ts'
+import { checkHeaderName, tenYears } from '../checks.ts'
+import { noteIfOff, off, switchableLimit, unlessBlank, withOldNames } from '../variables.ts'
+import { type LimitServiceAddress, parseLimitService } from './service-address.ts'
 
 export const limits = {
   title: 'Limits',
@@ -121,7 +121,7 @@ export interface LimitsConfig {
   readonly taken: number
   readonly serviceUrl: string | undefined
   /** Parsed from the URL. Undefined: each process counts separately. */
-  readonly service: LimitService | undefined
+  readonly service: LimitServiceAddress | undefined
   readonly serviceTimeoutMs: number
 }
 

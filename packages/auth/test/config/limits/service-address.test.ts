@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/settings/env'
-import { parseConfig } from '../../src/config/config.ts'
-import { testEnvironment } from '../support/auth-server.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { testEnvironment } from '../../support/auth-server.ts'
 
 function read(url: string) {
   const { config, faults } = parseConfig({
