@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { limitsCommand } from '../src/commands/limits.ts'
 import type { CounterState, TopKeys } from '../src/console/limits/key-pages.ts'
+import { takeFolder } from '../src/up/data-folder.ts'
+import { provideSecrets } from '../src/up/secrets.ts'
 import { createBaseUrls, openWorld } from './support/world.ts'
 
 async function run(...args: string[]) {
@@ -23,6 +28,26 @@ const rules = `domain: shop
 descriptors:
   - { key: user, rate_limit: { unit: day, requests_per_unit: 3 } }
 `
+
+test('limits finds an up that listens on another address than 127.0.0.1', async (t) => {
+  // On Linux, all of 127.0.0.0/8 are addresses of this machine.
+  const host = process.platform === 'linux' ? '127.0.0.2' : '::1'
+  const folder = mkdtempSync(join(tmpdir(), 'limits-host-'))
+  using lock = takeFolder(folder, false)
+  provideSecrets(folder)
+  const top = { by: 'limited', since: '', seconds: 1, isEstimate: false, floor: 0, keys: [] }
+  const debug = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(top))
+  })
+  t.after(() => {
+    debug.close().closeAllConnections()
+    rmSync(folder, { recursive: true })
+  })
+  await once(debug.listen(0, host), 'listening')
+  lock.publishPorts({ debug: (debug.address() as AddressInfo).port }, host)
+  const { code, out } = await run('top', '--data', folder)
+  assert.deepEqual([code, out], [0, 'No request was over a limit in the last 1 s.\n'])
+})
 
 test('limits top, inspect and reset find a running up', async (t) => {
   await using world = await openWorld(['--only', 'ratelimit'])

@@ -10,6 +10,7 @@ import {
   toCallFailure,
 } from '../console/limits/key-pages.ts'
 import { saveLimit } from '../console/limits/save-limit.ts'
+import { toLocalHost } from '../up/addresses.ts'
 import { findFolderUser } from '../up/data-folder.ts'
 import { UpRefusal } from '../up/errors.ts'
 import { toDebugToken } from '../up/secrets.ts'
@@ -128,13 +129,14 @@ function findDebugPort(
     if (!(error instanceof UpRefusal)) throw error
     return error.message
   }
-  const port = folder && findFolderUser(folder.path)?.ports?.debug
+  const { ports, host = '127.0.0.1' } = (folder && findFolderUser(folder.path)) ?? {}
+  const port = ports?.debug
   if (folder === undefined || port === undefined) {
     return `No running rate limit service was found. ${folderAdvice} For another service, pass --debug-url URL.`
   }
   const debugToken = token ?? toDebugToken(folder.secrets, env)
   return {
-    debugUrl: `http://127.0.0.1:${port}`,
+    debugUrl: `http://${toLocalHost(host)}:${port}`,
     debugToken,
     rulesDirectory: join(folder.path, 'rules'),
   }

@@ -158,11 +158,13 @@ export interface FolderUser {
   readonly startedAt: string
   /** Only the ports of the running parts; known once they run. */
   readonly ports?: Partial<Ports>
+  /** The address that the parts listen on; known together with the ports. */
+  readonly host?: string
 }
 
 interface FolderLock extends Disposable {
-  /** Publishes the ports for other processes. */
-  publishPorts(ports: Partial<Ports>): void
+  /** Publishes the ports, and the address that they are opened on, for other processes. */
+  publishPorts(ports: Partial<Ports>, host: string): void
 }
 
 /** Undefined if no running process uses the folder. */
@@ -194,8 +196,8 @@ function lockFolder(folder: string): FolderLock | undefined {
   }
   process.once('exit', release)
   return {
-    publishPorts(ports) {
-      replaceFile(`${path}.new`, toText({ ...thisProcess, ports }))
+    publishPorts(ports, host) {
+      replaceFile(`${path}.new`, toText({ ...thisProcess, host, ports }))
       renameSync(`${path}.new`, path)
     },
     [Symbol.dispose]() {

@@ -50,7 +50,7 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     else print('Stopped.\n')
     return stopping.aborted ? 0 : 1
   }
-  lock.publishPorts(toOpenPorts(context))
+  lock.publishPorts(toOpenPorts(context), host)
   print(toReadyText({ ...context, isFirstStart }, usesColor(io)))
   const isLost = await waitForTheEnd(running, stopping, io)
   signals.stop()

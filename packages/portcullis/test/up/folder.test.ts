@@ -101,7 +101,7 @@ test('only one process uses a folder at a time; the lock of a killed process is 
   createUsedFolder(folder)
   {
     using lock = takeFolder(folder, false)
-    lock.publishPorts({ console: 3000 })
+    lock.publishPorts({ console: 3000 }, '127.0.0.1')
     assert.equal(findFolderUser(folder)?.pid, process.pid)
     const message = new RegExp(`Process ${process.pid} is already using ${folder}, .* port 3000`)
     assertRefused(() => checkFolder(folder), message)

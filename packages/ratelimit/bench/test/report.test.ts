@@ -39,6 +39,8 @@ test('goals compare with the same round of the peer, and skip what was not measu
         sample({ perCpuSecond: 10, perSecond: 10 }),
         sample({ perCpuSecond: 1, perSecond: 1 }),
       ]),
+      series('10-descriptors', 'redis', [sample({ perCpuSecond: 150 })]),
+      series('10-descriptors', 'peer-redis', [sample({ perCpuSecond: 10 })]),
     ],
     memory: undefined,
     pauses: [
@@ -50,6 +52,7 @@ test('goals compare with the same round of the peer, and skip what was not measu
     [
       [10, 9, false],
       [6, 6, true],
+      [15, 15, true],
       [20, 20.5, false],
     ],
   )
