@@ -26,7 +26,7 @@ export function toRatioCell(ratio: number, microseconds: number): string {
   return `${toRatio(ratio)} (${toMicroseconds(microseconds)})`
 }
 
-export const toRatio = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : 1)} ×`
+const toRatio = (ratio: number): string => `${ratio.toFixed(ratio < 10 ? 2 : 1)} ×`
 
 export const toMicroseconds = (value: number): string =>
   `${value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0)} µs`

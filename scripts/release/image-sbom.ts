@@ -63,7 +63,7 @@ function isInstalled(folder: string, name: string): boolean {
 }
 
 /** The packages in the database of dpkg. Empty if the image is not based on Debian. */
-export function readDebianPackages(folder: string): Component[] {
+function readDebianPackages(folder: string): Component[] {
   let status: string
   try {
     status = readFileSync(join(folder, 'var/lib/dpkg/status'), 'utf8')

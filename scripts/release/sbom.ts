@@ -59,8 +59,7 @@ function toUuid(text: string): string {
 }
 
 /** The package URL of an npm package, see https://github.com/package-url/purl-spec. */
-export const toNpmUrl = (name: string, version: string) =>
-  `pkg:npm/${name.replace('@', '%40')}@${version}`
+const toNpmUrl = (name: string, version: string) => `pkg:npm/${name.replace('@', '%40')}@${version}`
 
 export function toNpmComponent(dependency: Dependency): Component {
   const { name, version, licence, integrity, isOptional } = dependency

@@ -13,7 +13,7 @@ import { groupNames } from './scenarios.ts'
 import type { Peer, RunningPeer } from './servers/contestants.ts'
 
 /** Measurements of this service without a peer. */
-export const soloNames = ['memory', 'pauses'] as const
+const soloNames = ['memory', 'pauses'] as const
 export type SoloName = (typeof soloNames)[number]
 
 const names = [...groupNames, ...soloNames]

@@ -1,7 +1,7 @@
 import { openPostgres, openPostgresEmbedded } from '@portcullis/test-servers'
 import { Client } from 'pg'
 
-export const databaseServers = { embedded: openPostgresEmbedded, system: openPostgres } as const
+const databaseServers = { embedded: openPostgresEmbedded, system: openPostgres } as const
 export type DatabaseServerName = keyof typeof databaseServers
 export const databaseServerNames = Object.keys(databaseServers) as readonly DatabaseServerName[]
 

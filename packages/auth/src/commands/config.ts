@@ -58,7 +58,7 @@ export const config: Command = {
  * Finds faults of this machine that prevent the server from starting and that the variables alone
  * do not show.
  */
-export async function findMachineFaults({
+async function findMachineFaults({
   api,
   database,
   observability,

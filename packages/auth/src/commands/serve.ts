@@ -190,7 +190,7 @@ export interface LogFile extends Disposable {
  * Standard error if no file is configured. Undefined if the file cannot be opened, after printing
  * the error.
  */
-export function openLogFile({ stderr }: CommandIo, path: string | undefined): LogFile | undefined {
+function openLogFile({ stderr }: CommandIo, path: string | undefined): LogFile | undefined {
   if (path === undefined) return { fd: 2, [Symbol.dispose]() {} }
   try {
     const fd = openSync(path, 'a', 0o660)

@@ -89,7 +89,7 @@ export interface WrappingKey {
   unwrap(wrapped: Buffer, owner: string): Buffer
 }
 
-export function createWrappingKey(secret: string): WrappingKey {
+function createWrappingKey(secret: string): WrappingKey {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'portcullis auth: server keys', 32))
   const box = createSecretBox(createKeyRing(key))
   return {

@@ -38,7 +38,7 @@ export type OpenLimitPlace = (t: TestContext) => Promise<LimitPlace | undefined>
 /** Three requests at once, and one more every 100 seconds. */
 const three = { most: 3, periodMs: 300_000, burst: 3 }
 
-export const contractLimits = toLimits({ verify: three, otp: three })
+const contractLimits = toLimits({ verify: three, otp: three })
 
 export function toLimits(some: Partial<Record<LimiterName, RequestLimit>>): LimitTable {
   const all = limiterNames.map((name) => [name, some[name]] as const)

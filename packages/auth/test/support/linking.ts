@@ -13,7 +13,7 @@ const challenge = {
 
 export type LinkingFlow = 'pkce' | 'implicit'
 
-export const authOrigin = 'https://auth.example'
+const authOrigin = 'https://auth.example'
 
 /** Requests the URL that the browser has to open to link an identity. */
 export async function requestLinkUrl(

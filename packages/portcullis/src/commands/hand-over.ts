@@ -82,10 +82,7 @@ const loopback = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?\
  * once than the limits allow. The header is sent only to this machine, and is valid only for the API whose
  * `portcullis up` stored its secrets in this folder.
  */
-export function withAuditHeaders(
-  args: readonly string[],
-  folder = '.portcullis',
-): readonly string[] {
+function withAuditHeaders(args: readonly string[], folder = '.portcullis'): readonly string[] {
   if (args[0] !== 'audit' || !args.some((arg) => loopback.test(arg))) return args
   const secrets = findSecrets(folder)
   if (secrets === undefined) return args

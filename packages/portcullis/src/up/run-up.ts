@@ -111,7 +111,7 @@ const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
  * The first signal starts an orderly shutdown, a second one ends the process at once. The handlers stay until
  * the end: an unhandled signal would end the process before everything has stopped.
  */
-export function watchSignals(): StopSignals {
+function watchSignals(): StopSignals {
   const controller = new AbortController()
   let isHungUp = false
   const onSignal = (signal: NodeJS.Signals) => {

@@ -41,7 +41,7 @@ export function walkFrames(bytes: Uint8Array, reader: FrameReader): number {
   return at
 }
 
-export function readUint24(bytes: Uint8Array, at: number): number {
+function readUint24(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
 }
 

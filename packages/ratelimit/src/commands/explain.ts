@@ -106,7 +106,7 @@ const valued = new Set(['domain', 'descriptors', 'now'])
  * Accepts the same syntax as the client: one or two dashes, `-flag value` or `-flag=value`. Returns a string
  * for an error.
  */
-export function parseExplainArguments(args: readonly string[]): ExplainRequest | string {
+function parseExplainArguments(args: readonly string[]): ExplainRequest | string {
   const given = parseFlags(args)
   if (typeof given === 'string') return given
   const { values, positional } = given

@@ -78,7 +78,7 @@ export interface Sparing {
  * STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: if one limit refuses the request, the counters of the other
  * limits stay unchanged. Rules that cannot refuse on their own, in shadow or quota mode, have no such effect.
  */
-export function spareOthers({ store, tallies, toCount, deadlineMs, counted }: Sparing): void {
+function spareOthers({ store, tallies, toCount, deadlineMs, counted }: Sparing): void {
   if (!tallies.some((tally) => tally?.isKnownOver && tally.isStrict)) {
     store.addSparing(toCount, deadlineMs, counted)
     return

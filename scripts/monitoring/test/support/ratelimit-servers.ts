@@ -6,7 +6,7 @@ import {
 } from '../../../../packages/ratelimit/test/support/service-process.ts'
 
 /** Two hits per hour are allowed, and the third is refused. */
-export const limitedRules = `domain: shop
+const limitedRules = `domain: shop
 descriptors:
   - key: user
     rate_limit: { unit: hour, requests_per_unit: 2 }

@@ -5,8 +5,8 @@ import type { Time } from '../users/statements/user-row.ts'
  * Separate limits for known and unknown accounts, so that a flood of one kind cannot displace the
  * other.
  */
-export const mostAccountFailures = 20_000
-export const mostUnknownFailures = 5_000
+const mostAccountFailures = 20_000
+const mostUnknownFailures = 5_000
 
 /**
  * Adds the counts of a process, given as JSON arrays. Rows are written in key order, so that

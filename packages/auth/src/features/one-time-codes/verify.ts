@@ -26,7 +26,7 @@ interface VerificationRule {
 }
 
 /** The rules by the `type` of the request. */
-export const emailVerifications = {
+const emailVerifications = {
   signup: { effect: 'confirm', methods: { confirmation: 'email/signup' } },
   invite: { effect: 'confirm', methods: { confirmation: 'invite' } },
   recovery: { effect: 'confirm', methods: { recovery: 'recovery' } },

@@ -30,7 +30,7 @@ export interface TakenChallenge extends Row {
 }
 
 /** A part of a `with` that deletes a challenge, so that it can be answered only once. */
-export const takeChallenge = (ceremony: Ceremony, id: string, userId: string | null) =>
+const takeChallenge = (ceremony: Ceremony, id: string, userId: string | null) =>
   `challenge as (
      delete from {ns}.webauthn_challenges
      where id = ${id} and ceremony = '${ceremony}'

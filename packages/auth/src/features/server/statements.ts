@@ -20,7 +20,7 @@ interface AppliedRow {
 }
 
 /** Counting a larger outbox exactly would take too long. */
-export const mostCounted = 10_000
+const mostCounted = 10_000
 
 /** Reads all data for the readiness checks, with a few index pages. */
 export const checkReadiness = statement(

@@ -47,7 +47,7 @@ export function readAccessToken(token: string, signer: TokenSigner, nowMs: numbe
   }
 }
 
-export function badToken(message: string, status = 403): ApiError {
+function badToken(message: string, status = 403): ApiError {
   return new ApiError('bad_jwt', message, { status })
 }
 

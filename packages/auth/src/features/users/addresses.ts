@@ -56,7 +56,7 @@ export function emailExists(): ApiError {
 }
 
 /** The message for users who change their own number, and the one for administrators. */
-export const phoneTexts = {
+const phoneTexts = {
   own: 'A user with this phone number has already been registered',
   admin: 'Phone number already registered by another user',
 } as const

@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import type { UserRow } from './statements/user-row.ts'
 
 /** If not, only administrators can create or invite users. */
-export function isSignupAllowed({ config: { site } }: Pick<Services, 'config'>): boolean {
+function isSignupAllowed({ config: { site } }: Pick<Services, 'config'>): boolean {
   return !site.disableSignup
 }
 

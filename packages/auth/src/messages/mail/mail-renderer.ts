@@ -167,7 +167,7 @@ const read = (file: string) =>
  * Returns the built-in page of a message. The first line of its file is the heading, which is also
  * used as the title; the layout is in a separate file.
  */
-export function readBuiltInTemplate(name: string): string {
+function readBuiltInTemplate(name: string): string {
   const [heading = '', ...lines] = read(`${name.replaceAll('_', '-')}.html`).split('\n')
   const content = lines.join(`\n${' '.repeat(16)}`)
   return `${read('layout.html')}\n`

@@ -242,7 +242,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
 }
 
 /** Leaves out the name and the URL, which are shown beside the message. */
-export function toDownHealth(error: unknown): PartHealth {
+function toDownHealth(error: unknown): PartHealth {
   const reason = error instanceof ConsoleError ? error.cause : error
   return { state: 'down', detail: toFetchReason(reason) }
 }

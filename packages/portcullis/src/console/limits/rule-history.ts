@@ -1,5 +1,5 @@
 /** The ranges of the charts of a rule. Each has a fixed number of steps, so memory use does not grow with time. */
-export const historyRanges = {
+const historyRanges = {
   '1h': { stepSeconds: 60, steps: 60 },
   '24h': { stepSeconds: 600, steps: 144 },
   '7d': { stepSeconds: 3_600, steps: 168 },

@@ -50,7 +50,7 @@ export async function readJson(answer: Response): Promise<string> {
 }
 
 /** Parameters that select and sort users. Only the auth server of Portcullis has them. */
-export const selectionParameters = [
+const selectionParameters = [
   'confirmed',
   'banned',
   'anonymous',

@@ -101,7 +101,7 @@ export function openLimiterStore(
 }
 
 /** A store whose driver is still being loaded. Before `ready` it can only be closed. */
-export function createLateStore(opening: Promise<UrlStore>): UrlStore {
+function createLateStore(opening: Promise<UrlStore>): UrlStore {
   let opened: CounterStore | undefined
   const ready = opening.then(async ({ store, ready: answers }) => {
     opened = store

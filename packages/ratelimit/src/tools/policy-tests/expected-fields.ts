@@ -51,7 +51,7 @@ export function toCodeText(code: Code): string {
   return codeTexts[code]
 }
 
-export function parseCode(text: string): string | undefined {
+function parseCode(text: string): string | undefined {
   const lower = text.toLowerCase()
   return Object.values(codeTexts).find((code) => code === lower)
 }

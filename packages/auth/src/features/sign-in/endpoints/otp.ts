@@ -38,7 +38,7 @@ export const magiclink = defineEndpoint({
   },
 })
 
-export function checkMagicLinkAllowed({ config: { site } }: Services): void {
+function checkMagicLinkAllowed({ config: { site } }: Services): void {
   if (!site.emailEnabled) {
     throw new ApiError('email_provider_disabled', 'Email logins are disabled')
   }

@@ -37,7 +37,7 @@ export interface RuleDirectoryOptions {
   readonly fileLimitBytes?: number
 }
 
-export const defaultFileLimitBytes = 64 << 20
+const defaultFileLimitBytes = 64 << 20
 
 /**
  * Reads the `*.yaml` files directly inside a folder. Links are followed. The `..data` folders of a
