@@ -2,7 +2,7 @@ import type { Services } from '../../services.ts'
 import type { AuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
-import type { NewUserInput, UserDraft } from '../users/new-users.ts'
+import { type NewUserInput, type UserDraft, unconfirmed, untouched } from '../users/new-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { echoSignUp } from './statements.ts'
@@ -19,25 +19,6 @@ export interface RepeatedSignUp {
   readonly waiting?: UserRow
   readonly audit?: AuditEntry
 }
-
-const never = {
-  encrypted_password: null,
-  email_confirmed_at: null,
-  phone_confirmed_at: null,
-  invited_at: null,
-  recovery_sent_at: null,
-  email_change: null,
-  email_change_sent_at: null,
-  email_change_confirm_status: 0,
-  phone_change: null,
-  phone_change_sent_at: null,
-  reauthentication_sent_at: null,
-  last_sign_in_at: null,
-  banned_until: null,
-  deleted_at: null,
-  is_sso_user: false,
-  admin_data: null,
-} as const
 
 /**
  * Returns exactly what a new user with this name would get, so that the response does not reveal
@@ -68,9 +49,12 @@ export async function answerRepeatedSignUp(
   const isMarked = config.site.marksRepeatedSignup && waiting === undefined
   return toUserRecord({
     ...draft,
-    ...never,
+    ...unconfirmed,
+    ...untouched,
     ...times,
     confirmation_sent_at: echo.now,
+    recovery_sent_at: null,
+    is_sso_user: false,
     // Supabase Auth marks the response in these three fields.
     role: isMarked ? '' : draft.role,
     raw_user_meta_data: isMarked ? data : echo.data,

@@ -113,6 +113,19 @@ export const unconfirmed = {
   banned_until: null,
 } as const
 
+/** The fields of a row that only later changes of the user set. */
+export const untouched = {
+  email_change: null,
+  email_change_sent_at: null,
+  email_change_confirm_status: 0,
+  phone_change: null,
+  phone_change_sent_at: null,
+  reauthentication_sent_at: null,
+  last_sign_in_at: null,
+  deleted_at: null,
+  admin_data: null,
+} as const
+
 /** Marks the address as verified in the metadata and in the identity. */
 export function confirmEmail(draft: UserDraft): UserDraft {
   return withVerified(draft, { email_verified: true })
@@ -168,18 +181,10 @@ function toFutureRow(user: NewUser): UserRow {
     confirmation_sent_at: toTime(user.confirmation_sent_at),
     recovery_sent_at: toTime(user.recovery_sent_at),
     banned_until: toTime(user.banned_until),
-    email_change: null,
-    email_change_sent_at: null,
-    email_change_confirm_status: 0,
-    phone_change: null,
-    phone_change_sent_at: null,
-    reauthentication_sent_at: null,
-    last_sign_in_at: null,
-    deleted_at: null,
+    ...untouched,
     raw_app_meta_data: user.raw_app_meta_data,
     raw_user_meta_data: user.raw_user_meta_data,
     is_sso_user: user.is_sso_user ?? false,
-    admin_data: null,
     is_anonymous: user.is_anonymous,
     created_at: now,
     updated_at: now,
