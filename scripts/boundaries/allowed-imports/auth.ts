@@ -88,8 +88,8 @@ export const auth: PackageTable = {
   },
   // Flows use building blocks, never the reverse.
   'features/': {
-    inside: `features/** ${Object.keys(endpoints).join(' ')} http/** messages/**`,
-    types: 'services.ts',
+    inside: `features/** ${Object.keys(endpoints).join(' ')}`,
+    types: 'http/** messages/** services.ts',
   },
   ...endpointRows,
   'features/sign-up/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
@@ -179,7 +179,7 @@ export const auth: PackageTable = {
     outside: '@portcullis/service-kit node:crypto',
     because: rules,
   },
-  'features/redirects/**': { inside: `${blocks} ${below} http/**`, because: rules },
+  'features/redirects/**': { inside: `${blocks} ${below}`, types: 'http/**', because: rules },
   'features/audit/**': {
     inside: `${blocks} ${below}`,
     outside: '@portcullis/service-kit node:crypto',
@@ -188,9 +188,10 @@ export const auth: PackageTable = {
   'features/users/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'messages/**': {
     inside: `
-      ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ http/** config/ config/limits/
+      ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ config/ config/limits/
       config/mail/ services.ts errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
+    types: 'http/**',
   },
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
