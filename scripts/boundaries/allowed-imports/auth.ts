@@ -13,8 +13,7 @@ const blocks = `
 
 /** Modules that every feature may use. */
 const below = `
-  messages/** tokens/ passwords/** plugins/** saml/ limits/** db/ db/connection/ db/migrate/ config/ config/limits/
-  config/mail/ services.ts errors.ts`
+  messages/** tokens/ passwords/** plugins/** limits/** db/ config/ config/mail/ services.ts errors.ts`
 
 /** The endpoints of each feature, and what they import of other flows. */
 const endpoints: Readonly<Record<string, string>> = {
@@ -22,7 +21,7 @@ const endpoints: Readonly<Record<string, string>> = {
   'features/sign-in/endpoints/': 'features/external/** features/web3/** features/api-keys/**',
   'features/recovery/endpoints.ts': '',
   'features/external/endpoints/': '',
-  'features/sso/endpoints/': 'features/external/** features/external/endpoints/',
+  'features/sso/endpoints/': 'features/external/** features/external/endpoints/ saml/',
   'features/scim/endpoints/': 'features/sso/**',
   'features/oauth-server/endpoints/':
     'features/oauth-clients/** features/oauth-clients/endpoints.ts features/sign-in/**',
@@ -50,11 +49,11 @@ const endpointRows: PackageTable = Object.fromEntries(
 
 export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
-  'commands/**': { inside: '**', outside: '@portcullis/service-kit node:* process.env' },
+  'commands/**': { inside: '**', outside: '@portcullis/service-kit node:*' },
   'workers/': {
     inside: 'commands/** app.ts create-services.ts http/** limits/** config/',
     types: 'reloading/',
-    outside: '@portcullis/service-kit node:events node:module node:net node:path node:process',
+    outside: '@portcullis/service-kit node:events node:module node:net node:process',
   },
 
   'app.ts': { inside: '**', types: '@portcullis/service-kit fastify' },
@@ -94,7 +93,7 @@ export const auth: PackageTable = {
   ...endpointRows,
   'features/sign-up/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
   'features/sign-in/**': {
-    inside: `features/external/** features/web3/** ${blocks} ${below}`,
+    inside: `features/external/** ${blocks} ${below}`,
     outside: 'node:crypto',
     because: rules,
   },
@@ -114,7 +113,7 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/recovery/**': { inside: `features/account/** ${blocks} ${below}`, because: rules },
-  'features/account/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
+  'features/account/**': { inside: `${blocks} ${below}`, because: rules },
   'features/admin/**': {
     inside: `${blocks} ${below}`,
     outside: '@portcullis/service-kit node:crypto',
@@ -131,7 +130,7 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/sso/**': {
-    inside: `features/external/** ${blocks} ${below}`,
+    inside: `features/external/** ${blocks} ${below} saml/`,
     outside: 'node:crypto',
     because: rules,
   },
@@ -152,7 +151,7 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/server/**': {
-    inside: `features/users/** ${below}`,
+    inside: `features/users/** ${below} db/migrate/`,
     outside: texts,
     types: '@portcullis/service-kit',
     because: rules,
@@ -185,7 +184,11 @@ export const auth: PackageTable = {
     outside: '@portcullis/service-kit node:crypto',
     because: rules,
   },
-  'features/users/**': { inside: `${blocks} ${below}`, outside: 'node:crypto', because: rules },
+  'features/users/**': {
+    inside: `${blocks} ${below} db/connection/`,
+    outside: 'node:crypto',
+    because: rules,
+  },
   'messages/**': {
     inside: `
       ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ config/ config/limits/
@@ -250,7 +253,7 @@ export const auth: PackageTable = {
   'plugins/**': {
     inside: 'features/users/** config/checks.ts config/variables.ts errors.ts',
     outside: '@portcullis/service-kit',
-    types: 'passwords/ outgoing/',
+    types: 'outgoing/',
   },
   'template/': {},
   'saml/': {

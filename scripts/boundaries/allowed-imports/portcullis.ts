@@ -16,8 +16,8 @@ export const portcullis: PackageTable = {
     types: 'console/',
   },
   'commands/users/': {
-    inside: 'commands/ up/ up/parts/ completion/** console/health/',
-    outside: '@portcullis/service-kit node:path node:util',
+    inside: 'commands/ up/ up/parts/ completion/**',
+    outside: '@portcullis/service-kit node:util',
   },
   'completion/**': {
     outside: '@portcullis/service-kit',

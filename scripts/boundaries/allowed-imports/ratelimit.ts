@@ -13,7 +13,7 @@ export const ratelimit: PackageTable = {
   'commands/**': {
     inside: 'app/** config/** protocol/** rules/** stats/** tools/** workers/**',
     outside:
-      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:fs node:path node:process node:util process.env',
+      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:fs node:path node:process node:util',
   },
   'config/**': {
     inside: 'counters/plugins.ts decide/** rules/sources/** stats/**',
@@ -29,7 +29,7 @@ export const ratelimit: PackageTable = {
   'workers/**': {
     inside: 'app/** config/** stats/** transports/**',
     outside:
-      '@portcullis/grpc-unary @portcullis/service-kit node:http node:module node:net node:path node:process node:timers',
+      '@portcullis/grpc-unary @portcullis/service-kit node:http node:module node:net node:process node:timers',
   },
 
   'transports/**': {
@@ -53,7 +53,6 @@ export const ratelimit: PackageTable = {
   'hot/index.ts': { inside: 'hot/' },
   'hot/': {
     inside: 'decide/** protocol/** rules/model/** stats/**',
-    outside: 'node:crypto',
   },
   'counters/index.ts': { inside: 'counters/**' },
   'counters/plugins.ts': { inside: 'counters/**' },
@@ -103,7 +102,7 @@ export const ratelimit: PackageTable = {
   'client-keys/**': {},
   'limiter/**': {
     inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
-    outside: `${log} ${texts} node:fs node:http node:https node:path`,
+    outside: `${log} ${texts} node:http node:https node:path`,
   },
   'middleware/**': {
     inside: 'client-keys/**',
