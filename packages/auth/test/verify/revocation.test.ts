@@ -81,6 +81,13 @@ test('while the feed is unavailable tokens are refused with 503, or allowed by c
       /lack the path of the auth server/,
     ],
     [(_request, response) => void response.writeHead(200).end('{}'), /did not respond with events/],
+    [
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(`event: settings\ndata: {}\n\n${current}`)
+      },
+      /invalid retention/,
+    ],
     [(request) => void request.destroy(), /socket|closed|reset/],
   ]
   for (const [answer, reason] of failures) {
@@ -144,6 +151,12 @@ test('an entry is removed when its tokens have expired', () => {
   list.add([{ kind: 'user', id: 'ada', until: 100 }], 1_000)
   assert.deepEqual(
     [100, 101].map((iat) => list.isRevoked({ sub: 'ada', iat })),
+    [true, false],
+  )
+  list.add([{ kind: 'user', id: 'ada', until: 300 }], 1_000)
+  list.add([{ kind: 'user', id: 'ada', until: 200 }], 1_000)
+  assert.deepEqual(
+    [200, 201].map((iat) => list.isRevoked({ sub: 'ada', iat })),
     [true, false],
   )
   list.add([{ kind: 'everyone', until: 200 }], 1_000)

@@ -149,6 +149,8 @@ export class RemoteRevocations {
       }
     } finally {
       clearTimeout(timer)
+      // Also closes the connection of a response that was not read.
+      silence.abort()
     }
   }
 
@@ -156,7 +158,11 @@ export class RemoteRevocations {
     const nowMs = performance.now()
     this.#eventMs = nowMs
     if (name === 'settings') {
-      this.#list.keptMs = JSON.parse(data).retention_seconds * 1_000
+      const { retention_seconds: seconds } = JSON.parse(data)
+      // Without it, entries would be removed at once.
+      if (!(Number.isFinite(seconds) && seconds > 0))
+        throw new FeedError(`it sent an invalid retention: ${seconds}`)
+      this.#list.keptMs = seconds * 1_000
     } else if (name === 'revocations') {
       this.#list.add(JSON.parse(data), nowMs)
       this.#lastId = lastId
