@@ -127,6 +127,17 @@ test('a silent connection is closed, and its revocations count until the silence
   assert.ok((verifier.revocation?.connections ?? 0) > 1)
 })
 
+test('a token expires by the clock of the auth server, without tolerance', async (t) => {
+  const exp = nowSeconds + 600
+  const feed = await openFeed(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`${settings}event: current\ndata: {"time":${exp}}\n\n`)
+  })
+  const { judge } = openRevokingVerifier(t, { key: 'k', authUrl: feed.url })
+  assert.equal(await judge(await sign({ exp })), 'expired_token')
+  assert.equal(await judge(await sign({ exp: exp + 60 })), 'accepted')
+})
+
 test('a token of unknown age, or older than the remembered revocations, is refused', async (t) => {
   const feed = await openFeed(t)
   const { judge } = openRevokingVerifier(t, { key: 'k', authUrl: feed.url })

@@ -21,10 +21,7 @@ export interface ShownKey extends ShownKeyRow {
  * Finds the key of a caller. Undefined for every kind of invalid key, so that responses do not
  * reveal which keys exist.
  */
-export async function findKey(
-  { db, now }: Services,
-  text: string,
-): Promise<ShownKey | undefined> {
+export async function findKey({ db, now }: Services, text: string): Promise<ShownKey | undefined> {
   const shown = parseKeyText(text)
   if (shown === undefined) return undefined
   const [key] = await db.run(findShownKey, { id: shown.id })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { SessionLimits } from '../../config/tokens.ts'
 import type { Database } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
 import type { Hooks } from '../../plugins/hooks/index.ts'
@@ -27,6 +28,7 @@ import { refreshBeforeRaise, rotateSession } from './statements/rotation.ts'
 import { toLimitValues } from './statements/session-limits.ts'
 import { endSession } from './statements/session-list.ts'
 import {
+  endReplacedSessions,
   findRefresh,
   openSession,
   type RefreshRow,
@@ -34,7 +36,9 @@ import {
   type SessionRow,
 } from './statements/sessions.ts'
 
-export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, RefreshSettings {
+export interface SessionSettings
+  extends Omit<AccessTokenSettings, keyof SessionLimits>,
+    RefreshSettings {
   /** The tokens of OAuth clients always have an issuer. */
   readonly clientIssuer: string
 }
@@ -133,7 +137,7 @@ export function createSessions(parts: SessionParts): Sessions {
     // Errors are handled below, after the rotation has failed.
     if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
     if ((row.oauth_client_id === null) !== (grant === undefined)) return undefined
-    return toClaims(withGrant(row, grant), client, nowMs, 'token_refresh')
+    return toClaims(refreshedAt(withGrant(row, grant), nowMs), client, nowMs, 'token_refresh')
   }
 
   /**
@@ -151,12 +155,19 @@ export function createSessions(parts: SessionParts): Sessions {
     return holder.narrow(row.oauth_grant)
   }
 
-  /** Revokes the new session if a hook refuses its first token. */
+  /**
+   * Ends the sessions that the new one replaces, so that their access tokens are refused from now on. Revokes the new
+   * one if a hook refuses its first token.
+   */
   async function toFirstResponse(
     row: SessionRow,
     client: Client,
     nowMs: number,
   ): Promise<TokenResponse> {
+    const { session_id: sessionId, oauth_client_id: clientId } = row
+    if (settings.singlePerUser && clientId === null) {
+      await db.run(endReplacedSessions, { sessionId, ...toLimitValues(settings, nowMs) })
+    }
     try {
       return toTokenResponse(row, await toClaims(row, client, nowMs))
     } catch (error) {
@@ -303,12 +314,17 @@ export function createSessions(parts: SessionParts): Sessions {
       }
       if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
       if (beforeRaise !== undefined && (await refreshAtAal1(beforeRaise, client, nowMs))) {
-        return renew(beforeRaise)
+        return renew(refreshedAt(beforeRaise, nowMs))
       }
       if (settings.rotates && !settings.allowsReuse) await endReused(row, client, nowMs)
       throw alreadyUsed()
     },
   }
+}
+
+/** The session as it is after a refresh. */
+function refreshedAt<Row extends SessionRow>(row: Row, nowMs: number): Row {
+  return { ...row, refreshed_at: new Date(nowMs).toISOString() }
 }
 
 function withGrant<Row extends SessionRow>(row: Row, grant: ClientGrant | undefined): Row {

@@ -303,3 +303,39 @@ test('a feed whose database cannot be read gives no sign of life, and readers st
   const [ofFirst, ofSecond] = await Promise.all([ends, next])
   assert.deepEqual([ofFirst.done, ofSecond.done, hasPage], [true, true, false])
 })
+
+test('a verifier refuses the tokens of a session that a limit or a newer session has ended', async (t) => {
+  const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs, catchUp: () => {} }
+  const server = await openAuthServer(t, {
+    clock,
+    env: {
+      AUTH_SESSIONS_TIMEBOX: '10m',
+      AUTH_SESSIONS_INACTIVITY_TIMEOUT: '5m',
+      AUTH_SESSIONS_SINGLE_PER_USER: 'true',
+    },
+  })
+  if (!server) return
+  const { url, serviceToken } = server
+  const { judge, untilRevoked } = openRevokingVerifier(t, { key: serviceToken, authUrl: url })
+  const toSeconds = ({ body }: { body: { expires_in: number } }) => body.expires_in
+  const open = async (grant: string, body: object) =>
+    await send(url, `/token?grant_type=${grant}`, { body })
+
+  const ada = await signUp(server)
+  clock.aheadMs = 2_000
+  const second = await open('password', { email: ada.email, password })
+  await untilRevoked(ada.token)
+  // The token ends with the inactivity timeout, and a refresh extends it until the timebox ends.
+  assert.ok(toSeconds(second) <= 300 && toSeconds(second) >= 298)
+  assert.equal(await judge(second.body.access_token), 'accepted')
+  clock.aheadMs += 240_000
+  const third = await open('refresh_token', second.body)
+  assert.ok(toSeconds(third) <= 300 && toSeconds(third) >= 298)
+  clock.aheadMs += 61_000
+  // The clock of the verifier is minutes behind that of the auth server.
+  await until(async () => (await judge(second.body.access_token)) === 'expired_token')
+  clock.aheadMs += 180_000
+  const last = await open('refresh_token', third.body)
+  assert.ok(toSeconds(last) <= 120 && toSeconds(last) >= 110)
+  assert.equal(await judge(last.body.access_token), 'accepted')
+})
