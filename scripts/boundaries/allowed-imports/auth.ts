@@ -136,7 +136,7 @@ export const auth: PackageTable = {
   },
   'features/api-keys/**': {
     inside: `${blocks} ${below}`,
-    outside: 'node:crypto node:zlib',
+    outside: 'node:crypto node:net node:zlib',
     because: rules,
   },
   'features/revocations/**': {

@@ -14,7 +14,7 @@ export type Allowed = 'anyone' | 'user' | 'former user' | 'admin'
 type Unvalidated = Readonly<Record<string, unknown>>
 
 export interface Endpoint {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS'
   /** `/admin/users/:user_id` */
   readonly path: string
   /** A one-line description for the API documentation. */

@@ -18,6 +18,8 @@ export const limiterNames = [
   'mfa',
   'passkey',
   'web3',
+  'api_key_verify',
+  'api_key_guess',
   'oauth_register',
   'authorize',
   'callback',

@@ -81,6 +81,13 @@ test('while the feed is unavailable tokens are refused with 503, or allowed by c
       /lack the path of the auth server/,
     ],
     [(_request, response) => void response.writeHead(200).end('{}'), /did not respond with events/],
+    [
+      (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(`event: settings\ndata: {}\n\n${current}`)
+      },
+      /invalid retention/,
+    ],
     [(request) => void request.destroy(), /socket|closed|reset/],
   ]
   for (const [answer, reason] of failures) {
@@ -120,6 +127,17 @@ test('a silent connection is closed, and its revocations count until the silence
   assert.ok((verifier.revocation?.connections ?? 0) > 1)
 })
 
+test('a token expires by the clock of the auth server, without tolerance', async (t) => {
+  const exp = nowSeconds + 600
+  const feed = await openFeed(t, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(`${settings}event: current\ndata: {"time":${exp}}\n\n`)
+  })
+  const { judge } = openRevokingVerifier(t, { key: 'k', authUrl: feed.url })
+  assert.equal(await judge(await sign({ exp })), 'expired_token')
+  assert.equal(await judge(await sign({ exp: exp + 60 })), 'accepted')
+})
+
 test('a token of unknown age, or older than the remembered revocations, is refused', async (t) => {
   const feed = await openFeed(t)
   const { judge } = openRevokingVerifier(t, { key: 'k', authUrl: feed.url })
@@ -144,6 +162,12 @@ test('an entry is removed when its tokens have expired', () => {
   list.add([{ kind: 'user', id: 'ada', until: 100 }], 1_000)
   assert.deepEqual(
     [100, 101].map((iat) => list.isRevoked({ sub: 'ada', iat })),
+    [true, false],
+  )
+  list.add([{ kind: 'user', id: 'ada', until: 300 }], 1_000)
+  list.add([{ kind: 'user', id: 'ada', until: 200 }], 1_000)
+  assert.deepEqual(
+    [200, 201].map((iat) => list.isRevoked({ sub: 'ada', iat })),
     [true, false],
   )
   list.add([{ kind: 'everyone', until: 200 }], 1_000)

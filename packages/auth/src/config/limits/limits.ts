@@ -48,6 +48,16 @@ export const limits = {
       'Requests to /passkeys/authentication/options per 5 minutes',
     ),
     web3: switchableLimit('AUTH_RATE_LIMIT_WEB3', 30, 'Sign-ins with Web3 wallets per 5 minutes'),
+    apiKeyVerify: switchableLimit(
+      'AUTH_RATE_LIMIT_API_KEY_VERIFY',
+      30_000,
+      'Requests to /api-keys/verify per 5 minutes, for each token that sends them',
+    ),
+    apiKeyGuess: switchableLimit(
+      'AUTH_RATE_LIMIT_API_KEY_GUESS',
+      30,
+      'Invalid API keys that /api-keys/verify receives from one address of a client (ip_address) per 5 minutes',
+    ),
     register: switchableLimit(
       'AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',
       10,
@@ -112,6 +122,8 @@ export interface LimitsConfig {
   readonly otp: number
   readonly passkey: number
   readonly web3: number
+  readonly apiKeyVerify: number
+  readonly apiKeyGuess: number
   readonly register: number
   readonly external: number
   readonly anonymous: number
@@ -156,6 +168,8 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
     'otp',
     'passkey',
     'web3',
+    'apiKeyVerify',
+    'apiKeyGuess',
     'register',
     'external',
     'anonymous',

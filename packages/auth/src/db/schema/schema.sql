@@ -201,13 +201,19 @@ CREATE OR REPLACE FUNCTION {ns}.revoke_key()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  hash bytea;
 begin
   if tg_op = 'DELETE' then
     perform {ns}.revoke_tokens('key', old.id, null);
-  else
-    -- The tokens of the previous secret.
-    perform {ns}.revoke_tokens('key', old.id, new.rotated_at);
+    return null;
   end if;
+  foreach hash in array array[old.secret_hash, old.previous_hash] loop
+    if hash is not null and hash is distinct from new.secret_hash
+      and hash is distinct from new.previous_hash then
+      perform {ns}.revoke_tokens('session', {ns}.secret_id(hash), null);
+    end if;
+  end loop;
   return null;
 end $function$
 ;
@@ -242,7 +248,14 @@ CREATE OR REPLACE FUNCTION {ns}.revoke_user()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform {ns}.revoke_tokens('user', old.id, clock_timestamp());
+  if tg_op = 'DELETE' or new.deleted_at is not null then
+    perform {ns}.revoke_tokens('user', old.id, clock_timestamp());
+  elsif new.banned_until > now() then
+    perform {ns}.revoke_tokens('user', old.id, nullif(new.banned_until, 'infinity'));
+  else
+    -- Times in tokens are whole seconds.
+    perform {ns}.revoke_tokens('user', old.id, clock_timestamp() - interval '1 second');
+  end if;
   return null;
 end $function$
 ;
@@ -257,6 +270,16 @@ AS $function$
     nullif(current_setting('request.jwt.claim.role', true), ''),
     {ns}.jwt() ->> 'role'
   )
+$function$
+;
+
+-- function secret_id(hash bytea)
+CREATE OR REPLACE FUNCTION {ns}.secret_id(hash bytea)
+ RETURNS uuid
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select encode(substring(sha256(hash) from 1 for 16), 'hex')::uuid
 $function$
 ;
 
@@ -756,7 +779,7 @@ CREATE INDEX webauthn_credentials_user_id ON {ns}.webauthn_credentials USING btr
 CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {ns}.revoke_key();
 
 -- trigger api_keys.revoke_replaced
-CREATE CONSTRAINT TRIGGER revoke_replaced AFTER UPDATE ON {ns}.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.secret_hash IS DISTINCT FROM old.secret_hash) AND (new.previous_hash IS NULL))) EXECUTE FUNCTION {ns}.revoke_key();
+CREATE CONSTRAINT TRIGGER revoke_replaced AFTER UPDATE ON {ns}.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.secret_hash IS DISTINCT FROM old.secret_hash) OR (new.previous_hash IS DISTINCT FROM old.previous_hash))) EXECUTE FUNCTION {ns}.revoke_key();
 
 -- trigger audit_log_entries.tell_audit_entry
 CREATE TRIGGER tell_audit_entry BEFORE INSERT ON {ns}.audit_log_entries FOR EACH ROW WHEN ((current_setting('portcullis.audit'::text, true) = ANY (ARRAY['tell'::text, 'instead'::text]))) EXECUTE FUNCTION {ns}.tell_audit_entry();
@@ -787,3 +810,6 @@ CREATE CONSTRAINT TRIGGER revoke_banned AFTER UPDATE ON {ns}.users DEFERRABLE IN
 
 -- trigger users.revoke_deleted
 CREATE CONSTRAINT TRIGGER revoke_deleted AFTER DELETE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION {ns}.revoke_user();
+
+-- trigger users.revoke_lifted
+CREATE CONSTRAINT TRIGGER revoke_lifted AFTER UPDATE ON {ns}.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.banned_until > now()) AND ((new.banned_until IS NULL) OR (new.banned_until <= now())))) EXECUTE FUNCTION {ns}.revoke_user();

@@ -35,13 +35,25 @@ export function parseKeyText(text: string): KeyText | undefined {
   }
   const hex = fromDigits(digits).toString(16).padStart(32, '0')
   if (hex.length > 32) return undefined
-  const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
-  return { id, hash: toKeyHash(text) }
+  return { id: toUuid(hex), hash: toKeyHash(text) }
+}
+
+/** @param hex 32 digits. */
+function toUuid(hex: string): string {
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
 /** The secret is random, so a plain hash cannot be reversed by guessing. */
 export function toKeyHash(text: string): Buffer {
   return createHash('sha256').update(text).digest()
+}
+
+/**
+ * The ID that tokens of a secret have as `session_id`, so that they are revoked together with it. The function
+ * `secret_id` in the database returns the same.
+ */
+export function toSecretId(hash: Buffer): string {
+  return toUuid(createHash('sha256').update(hash).digest('hex').slice(0, 32))
 }
 
 /** The end of the text, which identifies a key for its owner and not for an attacker. */

@@ -116,10 +116,7 @@ interface Rotation extends Change {
   readonly previous_until: Date | null
 }
 
-/**
- * Replaces the secret. Returns no row if the user has no such key. Times in tokens are whole seconds, so two rotations
- * are at least a second apart, and new tokens are dated after the last one.
- */
+/** Replaces the secret. Returns no row if the user has no such key. A trigger revokes the tokens of removed secrets. */
 export const rotateApiKey = statement(
   'rotate_api_key',
   object<Rotation>(),
@@ -130,7 +127,7 @@ export const rotateApiKey = statement(
      update {ns}.api_keys k set secret_hash = decode(p.secret_hash, 'hex'), hint = p.hint,
        previous_hash = case when p.previous_until is not null then k.secret_hash end,
        previous_until = p.previous_until,
-       rotated_at = greatest(p.now, k.rotated_at + interval '1 second')
+       rotated_at = p.now
      from p where k.id = p.id and (p.user_id is null or k.user_id = p.user_id)
      returning k.*
    ), ${logged('k')}

@@ -1,23 +1,27 @@
-import { nilId } from '../../db/nil-id.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
 import { createAccessToken } from '../sessions/access-tokens.ts'
 import type { Metadata } from '../users/metadata.ts'
-import { isSameHash, parseKeyText } from './key-text.ts'
+import { isSameHash, parseKeyText, toSecretId } from './key-text.ts'
 import { findShownKey, type ShownKeyRow, touchApiKey } from './statements.ts'
 
 /** How often the last use of a key is recorded. */
 const touchMs = 60_000
 
+/** A key that a caller has shown. */
+export interface ShownKey extends ShownKeyRow {
+  /** The ID of the secret in the text. */
+  readonly secretId: string
+  /** When the secret in the text ends: with the key, or with the overlap of a rotation. Infinite: never. */
+  readonly endsMs: number
+}
+
 /**
  * Finds the key of a caller. Undefined for every kind of invalid key, so that responses do not
  * reveal which keys exist.
  */
-export async function findKey(
-  { db, now }: Services,
-  text: string,
-): Promise<ShownKeyRow | undefined> {
+export async function findKey({ db, now }: Services, text: string): Promise<ShownKey | undefined> {
   const shown = parseKeyText(text)
   if (shown === undefined) return undefined
   const [key] = await db.run(findShownKey, { id: shown.id })
@@ -32,20 +36,21 @@ export async function findKey(
     // Nothing depends on it, so the caller does not wait for it, and a failure is not reported.
     db.run(touchApiKey, { id: key.id, now: new Date(nowMs), before }).catch(() => {})
   }
-  return key
+  const expiryMs = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+  const endsMs = isCurrent ? expiryMs : Math.min(expiryMs, previousMs)
+  return { ...key, secretId: toSecretId(shown.hash), endsMs }
 }
 
 /** Finds the key that was exchanged for a token. Undefined if the key or the token is no longer valid. */
 export async function findExchangedKey(
   { db, now }: Services,
   id: string,
-  { iat }: Claims,
+  { session_id: secretId }: Claims,
 ): Promise<ShownKeyRow | undefined> {
   const [key] = await db.run(findShownKey, { id })
   if (key === undefined || !isUsable(key, now())) return undefined
-  const endsMs =
-    key.previous_until === null && key.rotated_at !== null ? Date.parse(key.rotated_at) : 0
-  return typeof iat === 'number' && iat > Math.floor(endsMs / 1_000) ? key : undefined
+  const hashes = [key.secret_hash, ...(key.previous_hash === null ? [] : [key.previous_hash])]
+  return hashes.some((hash) => toSecretId(hash) === secretId) ? key : undefined
 }
 
 /** Whether the key has not expired, and its owner may use it. */
@@ -84,22 +89,15 @@ export async function exchangeKey(services: Services, text: string): Promise<Met
   }
 }
 
-/** The nil session ID makes this server refuse the token, so that a key cannot change its user. */
+/** The session ID is not one of a session, so this server refuses the token, and a key cannot change its user. */
 function toKeyClaims(
   { tokens, apiKeys }: Services['config'],
-  key: ShownKeyRow,
+  key: ShownKey,
   nowMs: number,
 ): Claims {
-  const nowSeconds = Math.floor(nowMs / 1_000)
-  // A rotation revokes tokens that were issued until then, in whole seconds.
-  const rotatedSeconds =
-    key.rotated_at === null ? 0 : Math.floor(Date.parse(key.rotated_at) / 1_000)
-  const iat = Math.max(nowSeconds, rotatedSeconds + 1)
+  const iat = Math.floor(nowMs / 1_000)
   const seconds = Math.min(apiKeys.tokenSeconds, tokens.expiresInSeconds)
-  const endSeconds =
-    key.expires_at === null
-      ? Number.POSITIVE_INFINITY
-      : Math.floor(Date.parse(key.expires_at) / 1_000)
+  const endSeconds = Math.floor(key.endsMs / 1_000)
   const plan = toPlan(key)
   return {
     ...(tokens.issuer !== undefined && { iss: tokens.issuer }),
@@ -114,8 +112,8 @@ function toKeyClaims(
     // Rules that read the plan of a user from here apply to keys as well.
     app_metadata: { ...key.app_metadata, ...(plan !== null && { plan }) },
     aal: 'aal1',
-    amr: [{ method: 'api_key', timestamp: nowSeconds }],
-    session_id: nilId,
+    amr: [{ method: 'api_key', timestamp: iat }],
+    session_id: key.secretId,
     is_anonymous: key.is_anonymous ?? false,
   }
 }

@@ -16,12 +16,13 @@ export const revocations = defineEndpoint({
     description:
       'Events of the type text/event-stream: settings, revocations, and every second current',
   },
-  async handle({ header }, { revocationFeed: feed, config }) {
+  async handle({ header }, { revocationFeed: feed, config, now }) {
     const stream = (signal: AbortSignal) =>
       toEventStream({
         feed,
         lastEventId: header('last-event-id'),
         keptMs: config.tokens.revocationsKeptMs,
+        now,
         signal,
       })
     return { status: 200, stream }

@@ -7,6 +7,7 @@ interface StreamSettings {
   readonly lastEventId: string | undefined
   /** How long revocations are kept. */
   readonly keptMs: number
+  readonly now: () => number
   readonly signal: AbortSignal
 }
 
@@ -20,7 +21,7 @@ const retryMs = 500
  * `current` follows when the client has all of them. It is repeated every second as a sign of life.
  */
 export async function* toEventStream(settings: StreamSettings): AsyncGenerator<string> {
-  const { feed, lastEventId, keptMs } = settings
+  const { feed, lastEventId, keptMs, now } = settings
   const retention = { retention_seconds: Math.ceil(keptMs / 1_000) }
   yield `retry: ${retryMs}\n${toEvent('settings', retention)}`
   // Clients of one server do not all connect again at the same time.
@@ -29,7 +30,7 @@ export async function* toEventStream(settings: StreamSettings): AsyncGenerator<s
   for await (const rows of feed.read({ from: parsePosition(lastEventId), keptMs, signal })) {
     const last = rows.at(-1)
     yield last === undefined
-      ? toEvent('current', {})
+      ? toEvent('current', { time: now() / 1_000 })
       : `id: ${last.id}-${last.revoked_ms}\n${toEvent('revocations', rows.map(toEntry))}`
   }
 }

@@ -105,6 +105,8 @@ export function openRevocationFeed(settings: FeedSettings): RevocationFeed {
         isNotified = false
         await readRecent()
       }
+      // Rows may be missing after a failover or a restore: clients connect again, which checks their positions.
+      if (hasFailed) endReaders()
       hasFailed = false
       changed.resolve()
       changed = Promise.withResolvers()
@@ -117,6 +119,12 @@ export function openRevocationFeed(settings: FeedSettings): RevocationFeed {
     if (readers.size === 0) return
     const waitMs = notifications?.isListening === true ? intervalMs : pollingMs
     timer = setTimeout(() => void refresh(), waitMs).unref()
+  }
+
+  function endReaders(): void {
+    recent = []
+    recentAfter = undefined
+    for (const reader of readers) reader.abort()
   }
 
   async function add(reader: AbortController): Promise<void> {
@@ -167,6 +175,11 @@ export function openRevocationFeed(settings: FeedSettings): RevocationFeed {
         let after = await findStart(from)
         while (!isEnded.aborted && !isClosed) {
           const next = changed.promise
+          // The rows in memory may be out of date, and a page would be a sign of life.
+          if (hasFailed) {
+            await Promise.race([next, ended])
+            continue
+          }
           const rows = await readAfter(after, keptMs)
           yield rows
           after = rows.at(-1)?.id ?? after
@@ -176,9 +189,7 @@ export function openRevocationFeed(settings: FeedSettings): RevocationFeed {
         await remove(reader)
       }
     },
-    endReaders() {
-      for (const reader of readers) reader.abort()
-    },
+    endReaders,
     async [Symbol.asyncDispose]() {
       isClosed = true
       for (const reader of readers) reader.abort()

@@ -8,6 +8,8 @@ export interface AccessTokenSettings {
   readonly expiresInSeconds: number
   readonly issuer: string | undefined
   /** From `SessionLimits`: an access token expires no later than its session. */
+  readonly timeboxMs?: number | undefined
+  readonly inactivityMs?: number | undefined
   readonly lowAalMs?: number | undefined
 }
 
@@ -15,6 +17,10 @@ export interface SignedIn {
   readonly user: UserRow
   readonly sessionId: string
   readonly sessionCreatedAt: string
+  /** Null: the session was not refreshed yet. Default: null. */
+  readonly sessionRefreshedAt?: string | null
+  /** When the provider ends the session. Default: null. */
+  readonly sessionNotAfter?: string | null
   readonly aal: string
   readonly amr: readonly Amr[]
 }
@@ -31,14 +37,14 @@ export function toAccessClaims(
   signedIn: SignedIn,
   nowMs: number,
 ): Claims {
-  const { issuer } = settings
+  const { issuer, expiresInSeconds } = settings
   const { user, sessionId, aal, amr } = signedIn
   const issuedAt = Math.floor(nowMs / 1_000)
   return {
     ...(issuer !== undefined && { iss: issuer }),
     sub: user.id,
     aud: user.aud,
-    exp: toExpiry(settings, signedIn, issuedAt),
+    exp: capExpiry(issuedAt + expiresInSeconds, toSessionEnd(settings, signedIn), issuedAt),
     iat: issuedAt,
     email: user.email ?? '',
     phone: user.phone ?? '',
@@ -52,16 +58,33 @@ export function toAccessClaims(
   }
 }
 
-/** Expires earlier if the user still has to verify a second factor. */
-function toExpiry(
-  { expiresInSeconds, lowAalMs }: AccessTokenSettings,
-  { user, aal, sessionCreatedAt }: SignedIn,
-  issuedAt: number,
+/**
+ * When a session ends by its limits if it is not used again, in seconds. Programs that verify tokens themselves
+ * refuse its tokens from then on, because none of them expires later.
+ */
+export function toSessionEnd(
+  {
+    timeboxMs = Number.POSITIVE_INFINITY,
+    inactivityMs = Number.POSITIVE_INFINITY,
+    lowAalMs = Number.POSITIVE_INFINITY,
+  }: AccessTokenSettings,
+  signedIn: SignedIn,
 ): number {
-  const usual = issuedAt + expiresInSeconds
-  if (lowAalMs === undefined || !isBelowLevel({ factors: user.factors, aal })) return usual
-  const end = Math.floor((Date.parse(sessionCreatedAt) + lowAalMs) / 1_000)
-  return Math.max(issuedAt + 1, Math.min(usual, end))
+  const { user, aal, sessionCreatedAt, sessionRefreshedAt, sessionNotAfter } = signedIn
+  const createdMs = Date.parse(sessionCreatedAt)
+  const needsFactor = isBelowLevel({ factors: user.factors, aal })
+  const endMs = Math.min(
+    createdMs + timeboxMs,
+    Date.parse(sessionRefreshedAt ?? sessionCreatedAt) + inactivityMs,
+    needsFactor ? createdMs + lowAalMs : Number.POSITIVE_INFINITY,
+    typeof sessionNotAfter === 'string' ? Date.parse(sessionNotAfter) : Number.POSITIVE_INFINITY,
+  )
+  return Math.floor(endMs / 1_000)
+}
+
+/** The earlier one of two times, but later than `issuedAt`. */
+export function capExpiry(exp: number, sessionEnd: number, issuedAt: number): number {
+  return Math.max(issuedAt + 1, Math.min(exp, sessionEnd))
 }
 
 /** The expiry comes from the claims, which a hook may have changed. */

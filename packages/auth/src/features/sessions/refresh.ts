@@ -80,7 +80,7 @@ export function createRefresh(parts: RefreshParts, toClaims: WriteClaims): Refre
     // Errors are handled below, after the rotation has failed.
     if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
     if ((row.oauth_client_id === null) !== (grant === undefined)) return undefined
-    return toClaims(withGrant(row, grant), client, nowMs, 'token_refresh')
+    return toClaims(refreshedAt(withGrant(row, grant), nowMs), client, nowMs, 'token_refresh')
   }
 
   /**
@@ -180,11 +180,16 @@ export function createRefresh(parts: RefreshParts, toClaims: WriteClaims): Refre
     if (token.counter > row.refresh_token_counter) throw notIssued()
     if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
     if (beforeRaise !== undefined && (await refreshAtAal1(beforeRaise, client, nowMs))) {
-      return renew(beforeRaise)
+      return renew(refreshedAt(beforeRaise, nowMs))
     }
     if (settings.rotates && !settings.allowsReuse) await endReused(row, client, nowMs)
     throw alreadyUsed()
   }
+}
+
+/** The session as it is after a refresh. */
+function refreshedAt<Row extends SessionRow>(row: Row, nowMs: number): Row {
+  return { ...row, refreshed_at: new Date(nowMs).toISOString() }
 }
 
 function withGrant<Row extends SessionRow>(row: Row, grant: ClientGrant | undefined): Row {
@@ -208,6 +213,8 @@ export function findFlaw(
   nowMs: number,
 ): ApiError | undefined {
   const { timeboxMs, inactivityMs, lowAalMs } = settings
+  const isReplaced = row.revoked_at !== null && row.has_newer
+  if (isReplaced) return expired(' (Revoked by Newer Login)')
   if (row.revoked_at !== null || row.deleted_at !== null) return noSession()
   if (row.banned_until !== null && Date.parse(row.banned_until) > nowMs) {
     return new ApiError('user_banned', `${prefix}User Banned`, { status: 400 })

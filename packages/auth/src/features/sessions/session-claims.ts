@@ -2,9 +2,11 @@ import type { Hooks } from '../../plugins/hooks/index.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
 import {
   type AccessTokenSettings,
+  capExpiry,
   fitClaims,
   type TokenSize,
   toAccessClaims,
+  toSessionEnd,
 } from './access-tokens.ts'
 import { restrictClaims, withholdClaims } from './client-grants.ts'
 import type { Amr, SessionRow } from './statements/sessions.ts'
@@ -31,11 +33,10 @@ export type WriteClaims = (
 export function createClaimsWriter({ settings, customize, tokenSize }: ClaimsParts): WriteClaims {
   return async (row, client, nowMs, method) => {
     const { session_id: sessionId, session_created_at: sessionCreatedAt, aal, amr } = row
-    const whole = toAccessClaims(
-      settings,
-      { user: row, sessionId, sessionCreatedAt, aal, amr },
-      nowMs,
-    )
+    const { refreshed_at: sessionRefreshedAt, not_after: sessionNotAfter } = row
+    const session = { sessionId, sessionCreatedAt, sessionRefreshedAt, sessionNotAfter }
+    const signedIn = { user: row, ...session, aal, amr }
+    const whole = toAccessClaims(settings, signedIn, nowMs)
     const { oauth_grant: grant } = row
     const claims = grant === null ? whole : withholdClaims(whole, grant)
     const restrict = (all: Claims) =>
@@ -44,8 +45,19 @@ export function createClaimsWriter({ settings, customize, tokenSize }: ClaimsPar
     const newest = amr.reduce((last, one) => (one.timestamp >= last.timestamp ? one : last), none)
     const input = { user_id: row.id, claims, authentication_method: method ?? newest.method }
     const customized = await customize(input, { ip: client.ip })
-    return fitClaims(tokenSize, restrict(customized), true)
+    return fitClaims(
+      tokenSize,
+      restrict(capClaims(customized, toSessionEnd(settings, signedIn))),
+      true,
+    )
   }
+}
+
+/** A hook may extend the lifetime of a token, but not beyond its session. */
+function capClaims(claims: Claims, sessionEnd: number): Claims {
+  const { exp, iat } = claims
+  if (typeof exp !== 'number' || typeof iat !== 'number') return claims
+  return { ...claims, exp: capExpiry(exp, sessionEnd, iat) }
 }
 
 const none: Amr = { method: '', timestamp: 0 }

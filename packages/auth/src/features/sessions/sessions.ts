@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { SessionLimits } from '../../config/tokens.ts'
 import { ApiError } from '../../errors.ts'
 import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
 import { type AuditAction, toAuditEntry } from '../audit/audit.ts'
@@ -11,6 +12,7 @@ import { createRefresh, findFlaw, type RefreshParts, type RefreshSettings } from
 import { createClaimsWriter } from './session-claims.ts'
 import { toLimitValues } from './statements/session-limits.ts'
 import {
+  endReplacedSessions,
   findRefresh,
   openSession,
   type RefreshRow,
@@ -18,7 +20,9 @@ import {
   type SessionRow,
 } from './statements/sessions.ts'
 
-export interface SessionSettings extends Omit<AccessTokenSettings, 'lowAalMs'>, RefreshSettings {
+export interface SessionSettings
+  extends Omit<AccessTokenSettings, keyof SessionLimits>,
+    RefreshSettings {
   /** The tokens of OAuth clients always have an issuer. */
   readonly clientIssuer: string
 }
@@ -94,12 +98,19 @@ export function createSessions(parts: SessionParts): Sessions {
   const toClaims = createClaimsWriter(parts)
   const refresh = createRefresh(parts, toClaims)
 
-  /** Revokes the new session if a hook refuses its first token. */
+  /**
+   * Ends the sessions that the new one replaces, so that their access tokens are refused from now on. Revokes the new
+   * one if a hook refuses its first token.
+   */
   async function toFirstResponse(
     row: SessionRow,
     client: Client,
     nowMs: number,
   ): Promise<TokenResponse> {
+    const { session_id: sessionId, oauth_client_id: clientId } = row
+    if (settings.singlePerUser && clientId === null) {
+      await db.run(endReplacedSessions, { sessionId, ...toLimitValues(settings, nowMs) })
+    }
     try {
       return toTokenResponse(row, await toClaims(row, client, nowMs))
     } catch (error) {

@@ -120,10 +120,15 @@ function toContent({ body, html, xml, contentType = 'application/json' }: Answer
   return { text: body === undefined ? undefined : JSON.stringify(body), type: contentType }
 }
 
+/** After this time without any progress, a stream is closed. */
+const stalledMs = 30_000
+
 function writeStream(reply: FastifyReply, stream: NonNullable<Answer['stream']>): FastifyReply {
   const closed = new AbortController()
   reply.raw.once('close', () => closed.abort())
   liftDeadline(reply.raw)
+  // A client that does not read would keep its connection forever. Events are sent every second.
+  reply.raw.setTimeout(stalledMs, () => reply.raw.destroy())
   // Proxies such as nginx would otherwise buffer the events.
   reply.header('x-accel-buffering', 'no').type('text/event-stream; charset=utf-8')
   return reply.send(Readable.from(stream(closed.signal)))

@@ -26,6 +26,8 @@ export class RemoteRevocations {
   /** When the last event arrived by which all revocations were known. */
   #currentMs: number | undefined
   #eventMs: number | undefined
+  /** The clock of the auth server minus `performance.now()`; undefined if it did not send its time. */
+  #clockMs: number | undefined
   #failure = 'it has not responded yet'
   #isReported = false
   #connections = 0
@@ -62,6 +64,14 @@ export class RemoteRevocations {
       )
     }
     const { keptMs } = this.#list
+    // By the clock of the auth server, so that no difference between clocks has to be tolerated: the token may end with
+    // its session.
+    const serverMs = this.#clockMs === undefined ? 0 : this.#clockMs + performance.now()
+    if (this.#isCurrent && claims.exp !== undefined && claims.exp * 1_000 <= serverMs)
+      throw new TokenError(
+        'expired_token',
+        'The token has expired: refresh the session to get a new one',
+      )
     if (claims.iat === undefined)
       throw new TokenError(
         'missing_claim',
@@ -149,6 +159,8 @@ export class RemoteRevocations {
       }
     } finally {
       clearTimeout(timer)
+      // Also closes the connection of a response that was not read.
+      silence.abort()
     }
   }
 
@@ -156,12 +168,18 @@ export class RemoteRevocations {
     const nowMs = performance.now()
     this.#eventMs = nowMs
     if (name === 'settings') {
-      this.#list.keptMs = JSON.parse(data).retention_seconds * 1_000
+      const { retention_seconds: seconds } = JSON.parse(data)
+      // Without it, entries would be removed at once.
+      if (!(Number.isFinite(seconds) && seconds > 0))
+        throw new FeedError(`it sent an invalid retention: ${seconds}`)
+      this.#list.keptMs = seconds * 1_000
     } else if (name === 'revocations') {
       this.#list.add(JSON.parse(data), nowMs)
       this.#lastId = lastId
     } else if (name === 'current') {
       this.#currentMs = nowMs
+      const { time } = JSON.parse(data)
+      this.#clockMs = Number.isFinite(time) ? time * 1_000 - nowMs : undefined
       this.#isReported = false
       this.#list.add([], nowMs)
       this.#current.resolve()

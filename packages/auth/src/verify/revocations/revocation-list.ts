@@ -31,7 +31,9 @@ export class RevocationList {
       const key = toKey(kind, id)
       const known = this.#entries.get(key)
       this.#entries.delete(key)
-      this.#entries.set(key, { until: Math.max(until, known?.until ?? 0), endsMs })
+      // The last entry of a user counts, because a ban may be lifted. All others only ever add tokens.
+      const latest = kind === 'user' ? until : Math.max(until, known?.until ?? 0)
+      this.#entries.set(key, { until: latest, endsMs })
     }
     this.#removeExpired(nowMs)
   }

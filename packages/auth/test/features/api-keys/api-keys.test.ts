@@ -3,7 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createTokenSigner } from '../../../src/tokens/json-web-token.ts'
+import { createSigningKeys } from '../../../src/tokens/signing-keys.ts'
 import { openKeyServer } from '../../support/api-keys.ts'
+import { jwtSecret } from '../../support/auth-server.ts'
 import { send } from '../../support/http-client.ts'
 import { until } from '../../support/outbox.ts'
 import { openRevokingVerifier } from '../../support/revocations.ts'
@@ -102,6 +105,34 @@ test('after a rotation the previous secret works during the overlap', async (t) 
   assert.equal(await judge((await exchange(third)).body.access_token), 'accepted')
 })
 
+test('the tokens of a replaced secret stay revoked after another rotation, and end with the overlap', async (t) => {
+  const server = await openKeyServer(t, { AUTH_EXT_AUTHZ_ENABLED: 'true' })
+  if (!server) return
+  const { exchange, asAdmin, url, serviceToken } = server
+  const ada = await server.signUp()
+  const key = (await asAdmin('POST', '/admin/api-keys', { user_id: ada.id, name: 'a' })).body
+  const rotate = async (overlap_seconds: number) =>
+    (await asAdmin('POST', `/admin/api-keys/${key.id}/rotate`, { overlap_seconds })).body.api_key
+  const toToken = async (text: string) => (await exchange(text)).body.access_token
+  const authorize = async (token: string) => (await send(url, '/ext-authz/', { token })).status
+  const { judge, untilRevoked } = openRevokingVerifier(t, { key: serviceToken, authUrl: url })
+
+  const first = await toToken(key.api_key)
+  const secondText = await rotate(0)
+  const second = await toToken(secondText)
+  const thirdText = await rotate(100)
+  const third = await toToken(thirdText)
+  assert.deepEqual(await Promise.all([first, second, third].map(authorize)), [401, 200, 200])
+  // A token of the previous secret ends with the overlap.
+  assert.ok((await exchange(secondText)).body.expires_in <= 100)
+  assert.equal((await exchange(thirdText)).body.expires_in, 300)
+  // The second overlap ends the first one.
+  await rotate(100)
+  assert.deepEqual(await Promise.all([first, second, third].map(authorize)), [401, 401, 200])
+  for (const revoked of [first, second]) await untilRevoked(revoked)
+  assert.equal(await judge(third), 'accepted')
+})
+
 test('a key expires, its token ends with it, and its last use is recorded once a minute', async (t) => {
   const server = await openKeyServer(t)
   if (!server) return
@@ -149,6 +180,46 @@ test('wrong fields are refused with the reason', async (t) => {
     const path = `/admin/api-keys/${id}/rotate`
     assert.equal((await asAdmin('POST', path, { overlap_seconds })).status, 400)
   }
+})
+
+test('invalid keys of one client are limited, and do not lock out others', async (t) => {
+  const server = await openKeyServer(t, { AUTH_RATE_LIMIT_API_KEY_GUESS: '2' })
+  if (!server) return
+  const { asAdmin } = server
+  const { id } = await server.signUp()
+  const { api_key } = (await asAdmin('POST', '/admin/api-keys', { user_id: id, name: 'a' })).body
+  const check = (text: string, ip_address?: string) =>
+    asAdmin('POST', '/api-keys/verify', { api_key: text, ip_address })
+  const statuses = async (...texts: readonly string[]) => {
+    const answers = []
+    for (const text of texts) answers.push((await check(text, '192.0.2.1')).status)
+    return answers
+  }
+  assert.deepEqual(await statuses('a', 'b', api_key), [200, 200, 429])
+  assert.equal((await check(api_key, '192.0.2.2')).body.active, true)
+  assert.equal((await check(api_key, 'elsewhere')).status, 400)
+  // Without addresses, valid keys are accepted even if a client has sent too many invalid ones.
+  const guesses = [await check('a'), await check('b'), await check('c')]
+  assert.deepEqual(
+    guesses.map(({ status }) => status),
+    [200, 200, 429],
+  )
+  assert.notEqual(guesses[2]?.headers.get('retry-after'), null)
+  assert.equal((await check(api_key)).body.active, true)
+})
+
+test('each token has its own limit of keys to verify', async (t) => {
+  const server = await openKeyServer(t, { AUTH_RATE_LIMIT_API_KEY_VERIFY: '2' })
+  if (!server) return
+  const signer = createTokenSigner(
+    createSigningKeys({ secret: jwtSecret, keyId: undefined, keys: undefined }),
+  )
+  const [one, other] = ['one', 'other'].map((sub) => signer.sign({ sub, role: 'token_verifier' }))
+  const body = { api_key: 'invalid' }
+  const check = async (token = '') =>
+    (await send(server.url, '/api-keys/verify', { token, body })).status
+  assert.deepEqual([await check(one), await check(one), await check(one)], [200, 200, 429])
+  assert.equal(await check(other), 200)
 })
 
 test('concurrent requests cannot exceed the number of keys', async (t) => {

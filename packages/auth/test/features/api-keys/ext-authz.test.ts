@@ -32,6 +32,8 @@ test('Envoy refuses revoked tokens and keys, and passes on who the caller is', a
     send(envoy.url, path, { method, token, ...(method !== 'GET' && { body: { a: 1 } }) })
 
   const forged = Object.fromEntries(headerNames.map((name) => [name, 'forged']))
+  const root = await send(envoy.url, '/', { token: ada.token })
+  assert.deepEqual([root.status, root.body[1]], [200, ada.id])
   const own = await send(envoy.url, path, { token: ada.token, headers: forged })
   assert.deepEqual([own.status, own.body], [200, ['GET', ada.id, '', '', '', '']])
   const created = await asAdmin('POST', '/admin/api-keys', {
@@ -53,16 +55,33 @@ test('Envoy refuses revoked tokens and keys, and passes on who the caller is', a
   for (const revoked of [ada.token, text, token, 'nothing']) {
     assert.equal((await call(revoked)).status, 401)
   }
-  for (const method of ['GET', 'HEAD']) {
-    assert.equal((await send(envoy.url, path, { method })).status, 401)
+  for (const method of ['GET', 'HEAD', 'OPTIONS']) {
+    const { status, headers } = await send(envoy.url, path, { method })
+    assert.deepEqual([status, headers.get('www-authenticate')], [401, 'Bearer'], method)
+    // The policy of the auth server is not that of the API.
+    assert.equal(headers.get('access-control-allow-methods'), null)
   }
+})
+
+test('a role and a plan with any characters do not fail the check', async (t) => {
+  const server = await openKeyServer(t, { AUTH_EXT_AUTHZ_ENABLED: 'true' })
+  if (!server) return
+  const fields = { name: 'a', role: 'отчёт', plan: 'größe 1' }
+  const account = (await server.asAdmin('POST', '/admin/service-accounts', fields)).body
+  const key = { service_account_id: account.id, name: 'a' }
+  const { api_key: token } = (await server.asAdmin('POST', '/admin/api-keys', key)).body
+  const { status, headers } = await send(server.url, '/ext-authz/', { token })
+  assert.equal(status, 200)
+  assert.equal(decodeURIComponent(headers.get('x-auth-role') ?? ''), 'отчёт')
+  assert.equal(decodeURIComponent(headers.get('x-auth-plan') ?? ''), 'größe 1')
 })
 
 test('the endpoint for Envoy is off by default, so that Envoy refuses everything', async (t) => {
   const server = await openKeyServer(t)
   if (!server) return
   const { token } = await server.signUp()
-  assert.equal((await send(server.url, '/ext-authz/', { token })).status, 404)
+  const { status, body } = await send(server.url, '/ext-authz/', { token })
+  assert.deepEqual([status, body.error_code], [404, 'feature_disabled'])
 })
 
 function toConfig(port: number, authUrl: string, apiUrl: string): string {

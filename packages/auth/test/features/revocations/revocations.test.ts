@@ -6,11 +6,14 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { Client } from 'pg'
+import type { Queries } from '../../../src/db/database.ts'
+import { openRevocationFeed } from '../../../src/features/revocations/feed.ts'
 import { createTokenSigner } from '../../../src/tokens/json-web-token.ts'
 import { createSigningKeys } from '../../../src/tokens/signing-keys.ts'
 import { readEvents, type ServerEvent } from '../../../src/verify/revocations/event-stream.ts'
 import { type AuthServer, jwtSecret, openAuthServer } from '../../support/auth-server.ts'
 import { newEmail, password, send } from '../../support/http-client.ts'
+import { until } from '../../support/outbox.ts'
 import { openRevokingVerifier } from '../../support/revocations.ts'
 
 const realClock = { aheadMs: 0, now: () => Date.now(), catchUp: () => {} }
@@ -240,4 +243,99 @@ test('after any sequence of sign-ins and sign-outs, exactly the tokens of ended 
   }
 
   await fc.assert(fc.asyncProperty(steps, run), { numRuns: 4 })
+})
+
+test('a token that is issued during a ban is refused, and after the ban was lifted tokens are accepted', async (t) => {
+  const server = await openAuthServer(t, { clock: realClock })
+  if (!server) return
+  const { url, serviceToken } = server
+  const { judge, untilRevoked } = openRevokingVerifier(t, { key: serviceToken, authUrl: url })
+  const ada = await signUp(server)
+  const ban = (ban_duration: string) =>
+    send(url, `/admin/users/${ada.id}`, {
+      method: 'PUT',
+      token: serviceToken,
+      body: { ban_duration },
+    })
+  // As after a sign-in that began before the ban, and was slow.
+  const signer = createTokenSigner(
+    createSigningKeys({ secret: jwtSecret, keyId: undefined, keys: undefined }),
+  )
+  const iat = Math.floor(Date.now() / 1_000) + 60
+  const late = signer.sign({ sub: ada.id, aud: '', iat, exp: iat + 600 })
+  assert.equal(await judge(late), 'accepted')
+  await ban('24h')
+  await untilRevoked(late)
+  await ban('none')
+  await until(async () => (await judge(late)) === 'accepted')
+  assert.equal(await judge(await signIn(server, ada.email)), 'accepted')
+})
+
+test('a feed whose database cannot be read gives no sign of life, and readers start again afterwards', async (t) => {
+  let isReadable = false
+  const feed = openRevocationFeed({
+    db: {
+      async run() {
+        if (!isReadable) throw new Error('no database')
+        return []
+      },
+    } as unknown as Queries,
+    log: { warning: () => {} },
+    now: () => Date.now(),
+    listen: () => ({ isListening: true, async [Symbol.asyncDispose]() {} }),
+  })
+  t.after(() => feed[Symbol.asyncDispose]())
+  const { signal } = new AbortController()
+  const read = () => feed.read({ from: undefined, keptMs: 1_000, signal })
+  isReadable = true
+  const first = read()
+  assert.deepEqual((await first.next()).value, [])
+  // The second reader causes another query, which fails.
+  isReadable = false
+  const second = read()
+  let hasPage = false
+  const next = second.next().then((result) => {
+    hasPage = !result.done
+    return result
+  })
+  const ends = first.next()
+  isReadable = true
+  const [ofFirst, ofSecond] = await Promise.all([ends, next])
+  assert.deepEqual([ofFirst.done, ofSecond.done, hasPage], [true, true, false])
+})
+
+test('a verifier refuses the tokens of a session that a limit or a newer session has ended', async (t) => {
+  const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs, catchUp: () => {} }
+  const server = await openAuthServer(t, {
+    clock,
+    env: {
+      AUTH_SESSIONS_TIMEBOX: '10m',
+      AUTH_SESSIONS_INACTIVITY_TIMEOUT: '5m',
+      AUTH_SESSIONS_SINGLE_PER_USER: 'true',
+    },
+  })
+  if (!server) return
+  const { url, serviceToken } = server
+  const { judge, untilRevoked } = openRevokingVerifier(t, { key: serviceToken, authUrl: url })
+  const toSeconds = ({ body }: { body: { expires_in: number } }) => body.expires_in
+  const open = async (grant: string, body: object) =>
+    await send(url, `/token?grant_type=${grant}`, { body })
+
+  const ada = await signUp(server)
+  clock.aheadMs = 2_000
+  const second = await open('password', { email: ada.email, password })
+  await untilRevoked(ada.token)
+  // The token ends with the inactivity timeout, and a refresh extends it until the timebox ends.
+  assert.ok(toSeconds(second) <= 300 && toSeconds(second) >= 298)
+  assert.equal(await judge(second.body.access_token), 'accepted')
+  clock.aheadMs += 240_000
+  const third = await open('refresh_token', second.body)
+  assert.ok(toSeconds(third) <= 300 && toSeconds(third) >= 298)
+  clock.aheadMs += 61_000
+  // The clock of the verifier is minutes behind that of the auth server.
+  await until(async () => (await judge(second.body.access_token)) === 'expired_token')
+  clock.aheadMs += 180_000
+  const last = await open('refresh_token', third.body)
+  assert.ok(toSeconds(last) <= 120 && toSeconds(last) >= 110)
+  assert.equal(await judge(last.body.access_token), 'accepted')
 })

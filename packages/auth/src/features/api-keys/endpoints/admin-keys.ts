@@ -8,7 +8,8 @@ import { uuidPattern } from '../../sessions/bearer.ts'
 import { createKey, revokeKey, rotateKey, toKeyRecord } from '../keys.ts'
 import { createServiceAccount, deleteServiceAccount } from '../service-accounts.ts'
 import { listApiKeys, listServiceAccounts } from '../statements.ts'
-import { findKey, toActiveKey } from '../use-key.ts'
+import { toActiveKey } from '../use-key.ts'
+import { findKeyForService } from '../verify-key.ts'
 import { keyFields, readKeyId, readOverlap, rotation, secretOnce } from './fields.ts'
 
 const path = '/admin/api-keys'
@@ -138,14 +139,23 @@ export const verifyKey = defineEndpoint({
   summary: 'Verifies an API key, for services that receive keys from their callers',
   allowed: 'admin',
   moreRoles: [verifierRole],
-  body: Type.Object({ api_key: Type.Optional(Type.String()) }),
+  body: Type.Object({
+    api_key: Type.Optional(Type.String()),
+    ip_address: Type.Optional(
+      Type.String({ description: 'The address of the client that has sent the key' }),
+    ),
+  }),
   success: {
     status: 200,
     description: 'active, and for a valid key its key_id, sub, role, scopes, plan and expires_at',
   },
-  async handle({ body }, services) {
+  async handle({ body, header }, services) {
     if (body.api_key === undefined) throw invalid('api_key is required')
-    const key = await findKey(services, body.api_key)
+    const key = await findKeyForService(services, {
+      text: body.api_key,
+      clientIp: body.ip_address,
+      callerToken: (header('authorization') ?? '').slice('Bearer '.length),
+    })
     return json(key === undefined ? { active: false } : toActiveKey(key))
   },
 })

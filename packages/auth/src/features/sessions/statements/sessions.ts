@@ -15,6 +15,10 @@ export interface SessionRow extends UserRow {
   readonly amr: readonly Amr[]
   readonly refresh_token_counter: number
   readonly session_created_at: Time
+  /** Null before the first refresh. */
+  readonly refreshed_at: Time | null
+  /** When the provider ends the session. */
+  readonly not_after: Time | null
   /** Null unless the session belongs to an OAuth client. */
   readonly oauth_client_id: string | null
   readonly oauth_grant: ClientGrant | null
@@ -24,7 +28,7 @@ export interface SessionRow extends UserRow {
 export function selectSession(session: string): string {
   const s = session
   return `${s}.id as session_id, ${s}.aal, ${s}.amr, ${s}.refresh_token_counter,
-     ${s}.created_at as session_created_at, ${s}.oauth_client_id, ${s}.oauth_grant`
+     ${s}.created_at as session_created_at, ${s}.refreshed_at, ${s}.not_after, ${s}.oauth_client_id, ${s}.oauth_grant`
 }
 
 /**
@@ -76,8 +80,6 @@ export interface RefreshRow extends SessionRow {
   /** The counter at which a second factor raised the session to aal2; null if none did. */
   readonly raised_from: number | null
   readonly revoked_at: Time | null
-  readonly not_after: Time | null
-  readonly refreshed_at: Time | null
   readonly has_newer: boolean
 }
 
@@ -104,10 +106,19 @@ export const findRefresh = statement(
   'find_refresh',
   ['sessionId', ...limitParameters],
   `select ${selectUser('u')}, ${selectSession('s')}, s.delivered_counter, s.delivered_at,
-     s.raised_from, s.revoked_at, s.not_after, s.refreshed_at, ${hasNewer('s', limitsFrom(2))} as has_newer
+     s.raised_from, s.revoked_at, ${hasNewer('s', limitsFrom(2))} as has_newer
    from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1`,
 ).returning<RefreshRow>()
+
+/** Ends the sessions that a new one replaces, if a user may have only one per tag. */
+export const endReplacedSessions = statement(
+  'end_replaced_sessions',
+  ['sessionId', ...limitParameters],
+  `update {ns}.sessions s set revoked_at = $2, updated_at = $2
+   where s.user_id = (select user_id from {ns}.sessions where id = $1) and s.id <> $1
+     and s.revoked_at is null and ${hasNewer('s', limitsFrom(2))}`,
+)
 
 export const revokeSessions = statement(
   'revoke_sessions',
