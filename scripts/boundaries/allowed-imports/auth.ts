@@ -125,7 +125,7 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/scim/**': {
-    inside: `features/external/** ${blocks} ${below}`,
+    inside: `features/external/** features/sso/** ${blocks} ${below}`,
     outside: 'node:crypto',
     because: rules,
   },

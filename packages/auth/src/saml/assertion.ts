@@ -1,5 +1,13 @@
 import type { XmlElement } from './parse-xml.ts'
-import { findChild, findChildren, readTime, requireAttribute, requireChild } from './read-xml.ts'
+import {
+  findChild,
+  findChildren,
+  isElement,
+  readText,
+  readTime,
+  requireAttribute,
+  requireChild,
+} from './read-xml.ts'
 import { SamlError } from './saml-error.ts'
 
 /** What an identity provider says about a user. */
@@ -36,6 +44,9 @@ export interface AssertionRules {
 /** How far the clocks of identity providers may differ from ours. */
 export const clockSkewMs = 60_000
 
+/** Some identity providers write such a time for "never", and PostgreSQL reads no later year. */
+const latestMs = Date.UTC(9999, 0)
+
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer'
 
 /**
@@ -46,25 +57,42 @@ export function readAssertion(assertion: XmlElement, rules: AssertionRules): Ass
   if (assertion.attributes.get('Version') !== '2.0') {
     throw new SamlError('the assertion is not of SAML 2.0')
   }
-  const issuer = requireChild(assertion, 'assertion', 'Issuer').text.trim()
+  const issuer = readText(requireChild(assertion, 'assertion', 'Issuer'))
   if (issuer !== rules.issuer) throw new SamlError('the assertion has another issuer')
   const subject = requireChild(assertion, 'assertion', 'Subject')
-  const confirmedUntilMs = checkConfirmation(subject, rules)
-  const conditionsUntilMs = checkConditions(assertion, rules)
+  checkConfirmation(subject, rules)
+  checkConditions(assertion, rules)
   return {
     id: requireAttribute(assertion, 'ID'),
     nameId: readNameId(subject),
     attributes: readAttributes(assertion),
     sessionNotAfterMs: readSessionEnd(assertion, rules.nowMs),
-    notAfterMs: Math.max(confirmedUntilMs, conditionsUntilMs) + clockSkewMs,
+    notAfterMs: findExpiry(assertion, subject),
   }
 }
 
-/** One bearer confirmation must be valid. Returns when it expires. */
-function checkConfirmation(subject: XmlElement, rules: AssertionRules): number {
-  const confirmations = findChildren(subject, 'assertion', 'SubjectConfirmation').filter(
+/**
+ * The time from which no server accepts the assertion, even if its clock and that of the identity
+ * provider differ. Each confirmation counts, because a later one may be valid for longer than the
+ * one that is used now.
+ */
+function findExpiry(assertion: XmlElement, subject: XmlElement): number {
+  const expiries = findBearers(subject)
+    .flatMap((confirmation) => findChildren(confirmation, 'assertion', 'SubjectConfirmationData'))
+    .concat(findChildren(assertion, 'assertion', 'Conditions'))
+    .map((element) => readTime(element, 'NotOnOrAfter') ?? 0)
+  return Math.min(Math.max(...expiries) + 2 * clockSkewMs, latestMs)
+}
+
+function findBearers(subject: XmlElement): readonly XmlElement[] {
+  return findChildren(subject, 'assertion', 'SubjectConfirmation').filter(
     ({ attributes }) => attributes.get('Method') === bearer,
   )
+}
+
+/** One bearer confirmation must be valid. */
+function checkConfirmation(subject: XmlElement, rules: AssertionRules): void {
+  const confirmations = findBearers(subject)
   if (confirmations.length === 0) throw new SamlError('the assertion has no bearer confirmation')
   let fault = ''
   for (const confirmation of confirmations) {
@@ -75,7 +103,7 @@ function checkConfirmation(subject: XmlElement, rules: AssertionRules): number {
       continue
     }
     fault = findConfirmationFault(data, expiryMs, rules) ?? ''
-    if (fault === '') return expiryMs
+    if (fault === '') return
   }
   throw new SamlError(fault)
 }
@@ -101,16 +129,15 @@ function findConfirmationFault(
 /** Conditions that do not restrict who may use the assertion now. */
 const harmlessConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction']
 
-/** Returns when the assertion expires. */
-function checkConditions(assertion: XmlElement, { audience, nowMs }: AssertionRules): number {
+function checkConditions(assertion: XmlElement, { audience, nowMs }: AssertionRules): void {
   const conditions = requireChild(assertion, 'assertion', 'Conditions')
-  for (const { name } of conditions.children) {
-    if (harmlessConditions.includes(name)) continue
-    throw new SamlError(`the assertion has the condition ${name}, which is not supported`)
+  for (const condition of conditions.children) {
+    if (harmlessConditions.some((name) => isElement(condition, 'assertion', name))) continue
+    throw new SamlError(`the assertion has the condition ${condition.name}, which is not supported`)
   }
   const restrictions = findChildren(conditions, 'assertion', 'AudienceRestriction')
   const isForUs = restrictions.every((restriction) =>
-    findChildren(restriction, 'assertion', 'Audience').some(({ text }) => text.trim() === audience),
+    findChildren(restriction, 'assertion', 'Audience').some((each) => readText(each) === audience),
   )
   if (restrictions.length === 0 || !isForUs) {
     throw new SamlError('the assertion is for another audience')
@@ -123,7 +150,6 @@ function checkConditions(assertion: XmlElement, { audience, nowMs }: AssertionRu
   if (endMs !== undefined && nowMs >= endMs + clockSkewMs) {
     throw new SamlError('the assertion has expired')
   }
-  return endMs ?? 0
 }
 
 /** The earliest end, if there are several statements. */
@@ -141,9 +167,10 @@ function readSessionEnd(assertion: XmlElement, nowMs: number): number | undefine
 
 function readNameId(subject: XmlElement): NameId | undefined {
   const element = findChild(subject, 'assertion', 'NameID')
-  if (element === undefined || element.text.trim() === '') return undefined
+  const value = element && readText(element)
+  if (element === undefined || value === undefined || value === '') return undefined
   if (element.children.length > 0) throw new SamlError('NameID contains elements')
-  return { value: element.text.trim(), format: element.attributes.get('Format') ?? '' }
+  return { value, format: element.attributes.get('Format') ?? '' }
 }
 
 function readAttributes(assertion: XmlElement): readonly SamlAttribute[] {
@@ -159,5 +186,5 @@ function readAttributes(assertion: XmlElement): readonly SamlAttribute[] {
 /** Some providers put a NameID into the value. */
 function readValue(value: XmlElement): string {
   const [inner] = findChildren(value, 'assertion', 'NameID')
-  return (inner ?? value).text.trim()
+  return readText(inner ?? value)
 }

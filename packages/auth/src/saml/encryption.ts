@@ -77,7 +77,12 @@ export function decryptAssertion(
       if (error instanceof SamlError) throw error
     }
   }
-  throw new SamlError('the assertion cannot be decrypted')
+  throw cannotDecrypt()
+}
+
+/** Does not say why: each difference would help to find out what a changed ciphertext contains. */
+export function cannotDecrypt(): SamlError {
+  return new SamlError('the assertion cannot be decrypted')
 }
 
 function readAlgorithm(element: XmlElement): string {

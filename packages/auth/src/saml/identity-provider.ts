@@ -4,11 +4,13 @@ import {
   findChild,
   findChildren,
   isElement,
+  readText,
   readTime,
   requireAttribute,
   requireChild,
 } from './read-xml.ts'
 import { SamlError } from './saml-error.ts'
+import { acceptedKeys, isAcceptedKey } from './signature-methods.ts'
 
 /** What the metadata of an identity provider says. */
 export interface IdentityProvider {
@@ -33,7 +35,8 @@ const metadataLimits: XmlLimits = {
 }
 
 const redirectBinding = 'urn:oasis:names:tc:SAML:2.0:bindings:HTTP-Redirect'
-const smallestKeyBits = 2_048
+/** SAML metadata, section 2.2.1. */
+const longestEntityId = 1_024
 
 /** Parses the metadata of one identity provider. @throws {SamlError} */
 export function parseMetadata(text: string): IdentityProvider {
@@ -46,7 +49,7 @@ export function parseMetadata(text: string): IdentityProvider {
   const expiries = [root, entity, role].map((element) => readTime(element, 'validUntil'))
   const known = expiries.filter((time) => time !== undefined)
   return {
-    entityId: requireAttribute(entity, 'entityID'),
+    entityId: readEntityId(entity),
     signInUrl: readSignInUrl(role),
     signingKeys: readSigningKeys(role),
     validUntilMs: known.length === 0 ? undefined : Math.min(...known),
@@ -61,6 +64,12 @@ function findEntity(root: XmlElement): XmlElement {
     throw new SamlError('the metadata has no EntityDescriptor')
   }
   return requireChild(root, 'metadata', 'EntityDescriptor')
+}
+
+function readEntityId(entity: XmlElement): string {
+  const entityId = requireAttribute(entity, 'entityID')
+  if (entityId.length <= longestEntityId) return entityId
+  throw new SamlError(`the entityID is longer than ${longestEntityId} characters`)
 }
 
 function readSignInUrl(role: XmlElement): string {
@@ -93,9 +102,8 @@ function readSigningKeys(role: XmlElement): readonly KeyObject[] {
  */
 function readKey(text: string): KeyObject {
   const key = parseCertificate(text).publicKey
-  const { modulusLength = 0 } = key.asymmetricKeyDetails ?? {}
-  if (key.asymmetricKeyType === 'rsa' && modulusLength >= smallestKeyBits) return key
-  throw new SamlError(`the keys in the metadata must be RSA with at least ${smallestKeyBits} bits`)
+  if (isAcceptedKey(key)) return key
+  throw new SamlError(`the keys in the metadata must be ${acceptedKeys}`)
 }
 
 function parseCertificate(text: string): X509Certificate {
@@ -119,5 +127,6 @@ function parseCacheDuration(text = ''): number | undefined {
 
 /** The issuer of a message that may not be valid; only to look up the identity provider. */
 export function peekIssuer(message: XmlElement): string | undefined {
-  return findChild(message, 'assertion', 'Issuer')?.text.trim()
+  const issuer = findChild(message, 'assertion', 'Issuer')
+  return issuer && readText(issuer)
 }

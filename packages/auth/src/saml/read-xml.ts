@@ -48,6 +48,19 @@ export function requireAttribute(element: XmlElement, name: string): string {
   throw new SamlError(`${element.name} has no ${name}`)
 }
 
+const whitespace = '\t\n\r '
+
+/**
+ * The text without whitespace around it. Only that of XML: if other invisible characters were
+ * removed, two names that an identity provider distinguishes could become the same.
+ */
+export function readText({ text }: XmlElement): string {
+  let [start, end] = [0, text.length]
+  while (start < end && whitespace.includes(text.charAt(start))) start += 1
+  while (end > start && whitespace.includes(text.charAt(end - 1))) end -= 1
+  return text.slice(start, end)
+}
+
 /** Counts elements with the name anywhere below `element`, including itself, without recursion. */
 export function countElements(element: XmlElement, names: readonly string[]): number {
   const waiting = [element]

@@ -1,8 +1,15 @@
 import type { KeyObject } from 'node:crypto'
 import { type Assertion, type AssertionRules, readAssertion } from './assertion.ts'
-import { decryptAssertion } from './encryption.ts'
+import { cannotDecrypt, decryptAssertion } from './encryption.ts'
 import { messageLimits, parseXml, type XmlElement } from './parse-xml.ts'
-import { countElements, findChild, isElement, requireAttribute, requireChild } from './read-xml.ts'
+import {
+  countElements,
+  findChild,
+  isElement,
+  readText,
+  requireAttribute,
+  requireChild,
+} from './read-xml.ts'
 import { SamlError } from './saml-error.ts'
 import { findSignature, verifySignature } from './signature.ts'
 
@@ -73,8 +80,10 @@ function checkResponse(response: XmlElement, rules: ResponseRules): void {
   if (attributes.get('Version') !== '2.0') throw new SamlError('the response is not of SAML 2.0')
   const destination = attributes.get('Destination') ?? rules.recipient
   if (destination !== rules.recipient) throw new SamlError('the response has another destination')
-  const issuer = findChild(response, 'assertion', 'Issuer')?.text.trim() ?? rules.entityId
-  if (issuer !== rules.entityId) throw new SamlError('the response has another issuer')
+  const issuer = findChild(response, 'assertion', 'Issuer')
+  if (issuer !== undefined && readText(issuer) !== rules.entityId) {
+    throw new SamlError('the response has another issuer')
+  }
   const answered = attributes.get('InResponseTo')
   if (answered !== rules.requestId) {
     throw new SamlError(
@@ -120,16 +129,34 @@ function openAssertion(
 ): XmlElement {
   if (decryptionKeys.length === 0) throw new SamlError('encrypted assertions are not allowed')
   const text = decryptAssertion(encrypted, { keys: decryptionKeys, isSigned })
-  const assertion = parseXml(text)
-  if (!isElement(assertion, 'assertion', 'Assertion')) {
-    throw new SamlError('the decrypted element is not an assertion')
-  }
-  if (countElements(assertion, ['Assertion', 'EncryptedAssertion']) !== 1) {
-    throw new SamlError('the response must have exactly one assertion')
-  }
+  const assertion = parseDecrypted(text)
   if (findSignature(assertion) !== undefined) {
     return verifySignature(text, [assertion], signingKeys)
   }
   if (isSigned) return assertion
   throw new SamlError('neither the response nor the assertion is signed')
+}
+
+/**
+ * Reports the same error as for a ciphertext that cannot be decrypted. Otherwise, the operator of one
+ * identity provider could sign changed ciphertexts of another one, and learn from the errors what
+ * they contain.
+ */
+function parseDecrypted(text: string): XmlElement {
+  const assertion = tryToParse(text)
+  const isOne =
+    assertion !== undefined &&
+    isElement(assertion, 'assertion', 'Assertion') &&
+    countElements(assertion, ['Assertion', 'EncryptedAssertion']) === 1
+  if (isOne) return assertion
+  throw cannotDecrypt()
+}
+
+function tryToParse(text: string): XmlElement | undefined {
+  try {
+    return parseXml(text)
+  } catch (error) {
+    if (error instanceof SamlError) return undefined
+    throw error
+  }
 }

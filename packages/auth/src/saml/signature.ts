@@ -1,30 +1,27 @@
-import type { KeyObject } from 'node:crypto'
+import { createHash, type KeyObject } from 'node:crypto'
 import { DOMParser } from '@xmldom/xmldom'
-import { SignedXml } from 'xml-crypto'
+import { ExclusiveCanonicalization } from 'xml-crypto'
 import { parseXml, type XmlElement } from './parse-xml.ts'
 import {
   findChild,
   findChildren,
   isElement,
   namespaces,
+  readText,
   requireAttribute,
   requireChild,
 } from './read-xml.ts'
 import { SamlError } from './saml-error.ts'
+import { isSignedByAny, signatureMethods } from './signature-methods.ts'
 
 const exclusive = 'http://www.w3.org/2001/10/xml-exc-c14n#'
 const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature'
 
-/** Neither SHA-1 nor HMAC, with which a public key could be used as a shared secret. */
-const signatureMethods = [
-  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha256',
-  'http://www.w3.org/2001/04/xmldsig-more#rsa-sha512',
-  'http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1',
-]
-const digestMethods = [
-  'http://www.w3.org/2001/04/xmlenc#sha256',
-  'http://www.w3.org/2001/04/xmlenc#sha512',
-]
+const digestMethods: Readonly<Record<string, string>> = {
+  'http://www.w3.org/2001/04/xmlenc#sha256': 'sha256',
+  'http://www.w3.org/2001/04/xmldsig-more#sha384': 'sha384',
+  'http://www.w3.org/2001/04/xmlenc#sha512': 'sha512',
+}
 
 /** Undefined if the element itself has no signature. @throws {SamlError} if it has several. */
 export function findSignature(element: XmlElement): XmlElement | undefined {
@@ -34,7 +31,8 @@ export function findSignature(element: XmlElement): XmlElement | undefined {
 /**
  * Verifies the signature of an element and returns what it covers: the canonical bytes that were
  * hashed, parsed again. Callers read only these, so an element that is merely beside or around the
- * signed one is never read, wherever an attacker puts it.
+ * signed one is never read, wherever an attacker puts it. What the signature says about itself is
+ * read in the same way, from the canonical bytes that were signed.
  * @param text the document.
  * @param path the names of the elements from the root of the document to the signed one.
  * @throws {SamlError}
@@ -49,12 +47,17 @@ export function verifySignature(
   if (element === undefined || signature === undefined) {
     throw new SamlError('the signed element has no signature')
   }
-  checkForm(signature, requireAttribute(element, 'ID'))
-  const canonical = findCanonicalText(text, path, keys)
-  if (canonical === undefined) {
-    const message = 'the signature does not match any key of the identity provider'
-    throw new SamlError(message, { isKeyUnknown: true })
-  }
+  checkParts(signature)
+  const nodes = findNodes(text, path)
+  const info = canonicalize(nodes.signedInfo)
+  const reference = readReference(parseXml(info), requireAttribute(element, 'ID'))
+  // First, because canonicalising the element of an attacker can be expensive.
+  const value = readText(requireChild(signature, 'signature', 'SignatureValue'))
+  if (!isSignedByAny(keys, reference.signatureMethod, info, value)) throw unknownKey()
+  // The transform enveloped-signature.
+  nodes.element.removeChild(nodes.signature)
+  const canonical = canonicalize(nodes.element, reference.prefixes)
+  if (!isDigest(canonical, reference)) throw unknownKey()
   const signed = parseXml(canonical)
   const isSame =
     signed.name === element.name &&
@@ -64,25 +67,43 @@ export function verifySignature(
   return signed
 }
 
+/** Also thrown for an element that was changed, which newer metadata does not help. */
+function unknownKey(): SamlError {
+  const message = 'the signature does not match any key of the identity provider'
+  return new SamlError(message, { isKeyUnknown: true })
+}
+
+/** The parts that are not signed: nothing of them is read but the value. */
+function checkParts({ children }: XmlElement): void {
+  const [first, ...others] = children
+  const areKnown = others.every(({ name }) => name === 'SignatureValue' || name === 'KeyInfo')
+  if (first !== undefined && isElement(first, 'signature', 'SignedInfo') && areKnown) return
+  throw new SamlError('the signature has an unexpected form')
+}
+
+interface SignedReference {
+  readonly signatureMethod: string
+  readonly digestMethod: string
+  /** In Base64. */
+  readonly digest: string
+  readonly prefixes: readonly string[]
+}
+
 /**
  * Allows one form only: one reference, to the element that has the signature, with the transforms
  * that SAML requires (SAML core, section 5.4).
  */
-function checkForm(signature: XmlElement, id: string): void {
-  const [first, ...others] = signature.children
-  const areKnown = others.every(({ name }) => name === 'SignatureValue' || name === 'KeyInfo')
-  if (first === undefined || !isElement(first, 'signature', 'SignedInfo') || !areKnown) {
-    throw new SamlError('the signature has an unexpected form')
-  }
-  const method = requireChild(first, 'signature', 'CanonicalizationMethod')
-  checkAlgorithm(method, [exclusive])
-  checkAlgorithm(requireChild(first, 'signature', 'SignatureMethod'), signatureMethods)
-  const reference = requireChild(first, 'signature', 'Reference')
-  if (first.children.length !== 3) throw new SamlError('the signature has an unexpected form')
+function readReference(info: XmlElement, id: string): SignedReference {
+  readAlgorithm(requireChild(info, 'signature', 'CanonicalizationMethod'), [exclusive])
+  const method = requireChild(info, 'signature', 'SignatureMethod')
+  const signatureMethod = readAlgorithm(method, signatureMethods)
+  const reference = requireChild(info, 'signature', 'Reference')
+  if (info.children.length !== 3) throw new SamlError('the signature has an unexpected form')
   if (reference.attributes.get('URI') !== `#${id}`) {
     throw new SamlError('the signature refers to another element')
   }
-  checkAlgorithm(requireChild(reference, 'signature', 'DigestMethod'), digestMethods)
+  const digest = requireChild(reference, 'signature', 'DigestMethod')
+  const digestMethod = readAlgorithm(digest, Object.keys(digestMethods))
   const transforms = findChildren(
     requireChild(reference, 'signature', 'Transforms'),
     'signature',
@@ -92,77 +113,88 @@ function checkForm(signature: XmlElement, id: string): void {
   if (names.length !== 2 || names[0] !== enveloped || names[1] !== exclusive) {
     throw new SamlError('the signature has other transforms than enveloped-signature and exc-c14n')
   }
+  return {
+    signatureMethod,
+    digestMethod,
+    digest: readText(requireChild(reference, 'signature', 'DigestValue')),
+    prefixes: transforms.flatMap(readPrefixes),
+  }
 }
 
-function checkAlgorithm(element: XmlElement, allowed: readonly string[]): void {
+function readAlgorithm(element: XmlElement, allowed: readonly string[]): string {
   const algorithm = requireAttribute(element, 'Algorithm')
-  if (allowed.includes(algorithm)) return
+  if (allowed.includes(algorithm)) return algorithm
   throw new SamlError(`the signature uses ${algorithm}, which is not allowed`)
 }
 
-/** Undefined if no key matches. */
-function findCanonicalText(
-  text: string,
-  path: readonly XmlElement[],
-  keys: readonly KeyObject[],
-): string | undefined {
-  for (const key of keys) {
-    const signed = createSignedXml(key)
-    // Each attempt parses the document again, because the library changes it.
-    signed.loadSignature(findSignatureNode(text, path))
-    if (!isValid(signed, text)) continue
-    const [canonical, ...more] = signed.getSignedReferences()
-    if (canonical !== undefined && more.length === 0) return canonical
+const mostPrefixes = 50
+
+/** The namespaces that are canonicalised although no name uses them, such as that of `xs:string`. */
+function readPrefixes(transform: XmlElement): readonly string[] {
+  const prefixes = transform.children
+    .filter(({ name, namespace }) => name === 'InclusiveNamespaces' && namespace === exclusive)
+    .flatMap(({ attributes }) => (attributes.get('PrefixList') ?? '').split(/\s+/))
+    .filter((prefix) => prefix !== '')
+  if (prefixes.length <= mostPrefixes) return prefixes
+  throw new SamlError(`the signature has more than ${mostPrefixes} prefixes`)
+}
+
+function isDigest(canonical: string, { digestMethod, digest }: SignedReference): boolean {
+  const hash = createHash(digestMethods[digestMethod] ?? '')
+    .update(canonical, 'utf8')
+    .digest()
+  return hash.equals(Buffer.from(digest, 'base64'))
+}
+
+function canonicalize(node: Element, prefixes: readonly string[] = []): string {
+  return new ExclusiveCanonicalization().process(node, {
+    inclusiveNamespacesPrefixList: [...prefixes],
+    ancestorNamespaces: prefixes.length === 0 ? [] : findNamespaces(node),
+  })
+}
+
+/** The prefixes that are declared around the element and not by itself. */
+function findNamespaces(node: Element) {
+  const known = new Set(readDeclarations(node).map(({ prefix }) => prefix))
+  const found: { prefix: string; namespaceURI: string }[] = []
+  for (let next = node.parentNode; next !== null; next = next.parentNode) {
+    for (const declaration of readDeclarations(next as Element)) {
+      if (!known.has(declaration.prefix)) found.push(declaration)
+      known.add(declaration.prefix)
+    }
   }
-  return undefined
+  return found
 }
 
-function createSignedXml(key: KeyObject): SignedXml {
-  const publicCert = key.export({ type: 'spki', format: 'pem' })
-  // Without the certificate in the message, which the sender chooses.
-  const signed = new SignedXml({ publicCert, getCertFromKeyInfo: () => null })
-  signed.SignatureAlgorithms = pick(signed.SignatureAlgorithms, signatureMethods)
-  signed.HashAlgorithms = pick(signed.HashAlgorithms, digestMethods)
-  signed.CanonicalizationAlgorithms = pick(signed.CanonicalizationAlgorithms, [
-    exclusive,
-    enveloped,
-  ])
-  return signed
-}
-
-function pick<Value>(all: Record<string, Value>, names: readonly string[]): Record<string, Value> {
-  return Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name)))
-}
-
-/** The library throws if the signature value is wrong, and returns false if a digest is wrong. */
-function isValid(signed: SignedXml, text: string): boolean {
-  try {
-    return signed.checkSignature(text)
-  } catch {
-    return false
-  }
+/** Empty for a document, which has no attributes. */
+function readDeclarations({ attributes }: Element) {
+  return Array.from(attributes ?? [])
+    .filter(({ name }) => name.startsWith('xmlns:'))
+    .map(({ localName, value }) => ({ prefix: localName, namespaceURI: value }))
 }
 
 /** Follows the path of names, which is unique because `path` comes from `findChild`. */
-function findSignatureNode(text: string, path: readonly XmlElement[]): Node {
+function findNodes(text: string, path: readonly XmlElement[]) {
   const fail = (message: string) => {
     throw new SamlError(`the document is not well-formed XML: ${message}`)
   }
   const parser = new DOMParser({
     errorHandler: { warning: () => {}, error: fail, fatalError: fail },
   })
-  const steps = [...path.slice(1), { name: 'Signature', namespace: namespaces.signature }]
-  let node: Element = parser.parseFromString(text, 'text/xml').documentElement
-  for (const { name, namespace } of steps) {
-    const found = [...Array.from(node.childNodes)].filter(
-      (child): child is Element =>
-        child.nodeType === child.ELEMENT_NODE &&
-        (child as Element).localName === name &&
-        (child as Element).namespaceURI === namespace,
-    )
-    const [next] = found
-    if (next === undefined || found.length > 1) throw new SamlError('the signature is ambiguous')
-    node = next
-  }
-  return node
+  const root: Element = parser.parseFromString(text, 'text/xml').documentElement
+  const element = path.slice(1).reduce(findOnly, root)
+  const signature = findOnly(element, { name: 'Signature', namespace: namespaces.signature })
+  const signedInfo = findOnly(signature, { name: 'SignedInfo', namespace: namespaces.signature })
+  return { element, signature, signedInfo }
+}
+
+function findOnly(node: Element, { name, namespace }: Pick<XmlElement, 'name' | 'namespace'>) {
+  const [found, ...more] = Array.from(node.childNodes).filter(
+    (child): child is Element =>
+      child.nodeType === child.ELEMENT_NODE &&
+      (child as Element).localName === name &&
+      (child as Element).namespaceURI === namespace,
+  )
+  if (found !== undefined && more.length === 0) return found
+  throw new SamlError('the signature is ambiguous')
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, createPublicKey } from 'node:crypto'
 import { test } from 'node:test'
+import { ExclusiveCanonicalization } from 'xml-crypto'
 import { parseMetadata } from '../../src/saml/identity-provider.ts'
 import { parseXml } from '../../src/saml/parse-xml.ts'
 import { decodeResponse, type ResponseRules, readResponse } from '../../src/saml/response.ts'
@@ -117,6 +118,14 @@ test('a comment cannot cut a name in two (property 202)', () => {
   refuses(instruction, 'the document has a processing instruction')
 })
 
+test('names that differ in an invisible character are different (property 202)', () => {
+  for (const character of ['\u00a0', '\u2003', '\ufeff']) {
+    const nameId = `admin${character}`
+    assert.equal(read(create({ nameId })).nameId?.value, nameId)
+  }
+  assert.equal(read(create({ nameId: ' \t admin\r\n' })).nameId?.value, 'admin')
+})
+
 test('entities and document type declarations are refused before anything is expanded (property 202)', () => {
   const laughs = Array.from(
     { length: 9 },
@@ -152,6 +161,35 @@ test('large and deep documents are refused without recursion (property 203)', ()
   const attributes = Array.from({ length: 40 }, (_, at) => `a${at}=""`).join(' ')
   refuses(create({ wrap: (text) => `${text}<a ${attributes}/>` }), /more than 32 attributes/)
   refuses(create({ wrap: (text) => `${text}<a ID="1"/><b Id="1"/>` }), /the same ID/)
+})
+
+test('an element is not canonicalised before its signature is verified (property 203)', (t) => {
+  const [forged, valid] = [create({ key: otherKey }), create()]
+  const { mock } = t.mock.method(ExclusiveCanonicalization.prototype, 'process')
+  refuses(forged, /does not match any key/)
+  assert.equal(mock.callCount(), 1)
+  assert.ok(read(valid))
+  assert.equal(mock.callCount(), 3)
+})
+
+test('namespaces of values can be signed, and then cannot be changed (property 200)', () => {
+  const value =
+    '<saml:AttributeValue xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">Ada'
+  const assertion = idp
+    .createAssertion({ nowMs, id: '_1', attributes: { name: ['Ada'] } })
+    .replace('<saml:AttributeValue>Ada', value)
+  const declared = 'xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+  const xml = create({ signed: 'nothing', wrap: () => assertion }).replace(
+    '<samlp:Response',
+    `$& ${declared}`,
+  )
+  const prefixes = ['xs', 'unknown']
+  const signed = signElement(xml, '_1', { key: idp.key, prefixes })
+  assert.match(signed, /PrefixList="xs unknown"/)
+  assert.deepEqual(read(signed).attributes[0]?.values, ['Ada'])
+  refuses(signed.replace(declared, 'xmlns:xs="urn:other"'), /does not match any key/)
+  const many = Array.from({ length: 51 }, (_, at) => `p${at}`)
+  refuses(signElement(xml, '_1', { key: idp.key, prefixes: many }), /more than 50 prefixes/)
 })
 
 test('an assertion for someone or something else is refused (property 204)', () => {
@@ -190,6 +228,20 @@ test('clocks may differ by a minute and not by more (property 204)', () => {
   refuses(create({ sessionNotAfter }), 'the session at the identity provider has ended')
 })
 
+test('an assertion is remembered until its last confirmation has expired (property 207)', () => {
+  const confirm = (end: string) =>
+    [
+      '<saml:SubjectConfirmation Method="urn:oasis:names:tc:SAML:2.0:cm:bearer">',
+      `<saml:SubjectConfirmationData NotOnOrAfter="${end}" Recipient="${acsUrl}"/>`,
+      '</saml:SubjectConfirmation>',
+    ].join('')
+  const later = create({ subject: confirm('2026-01-01T20:00:00Z') })
+  // A server whose clock is slow still accepts it a minute after the skew.
+  assert.equal(read(later).notAfterMs, Date.parse('2026-01-01T20:02:00Z'))
+  const forever = create({ subject: confirm('9999-12-31T23:59:59Z') })
+  assert.equal(new Date(read(forever).notAfterMs).getUTCFullYear(), 9999)
+})
+
 test('encrypted assertions must be signed, and are not decrypted on demand (property 205)', () => {
   const decryptionKeys = [otherKey, serverKey]
   const encrypt = (options: object) => (text: string) =>
@@ -216,6 +268,13 @@ test('encrypted assertions must be signed, and are not decrypted on demand (prop
     (value) => value.replace(/.(?=.{60}<)/, (last) => (last === 'A' ? 'B' : 'A')),
   )
   assert.notEqual(broken, gcm)
+  // Whoever can sign a response may have changed the ciphertext of someone else.
+  for (const text of ['<saml:Assertion', '<other/>', `<a>${idp.createAssertion({ nowMs })}</a>`]) {
+    const wrap = () => encryptAssertion(text, { key: serverKey, content: 'cbc' })
+    refuses(create({ wrap, signed: 'response' }), 'the assertion cannot be decrypted', {
+      decryptionKeys,
+    })
+  }
   refuses(broken, 'the assertion cannot be decrypted', { decryptionKeys })
 })
 
@@ -225,5 +284,15 @@ test('each key in the metadata may sign while the provider changes it, and no ot
   assert.ok(read(create({ key: otherKey }), { signingKeys: both }))
   refuses(create(), /does not match any key/, {
     signingKeys: parseMetadata(idp.metadata([otherKey])).signingKeys,
+  })
+})
+
+test('an entity ID that is too long for an index is refused (property 203)', () => {
+  const named = (length: number) =>
+    idp.metadata().replace(/entityID="[^"]+"/, `entityID="${'e'.repeat(length)}"`)
+  assert.equal(parseMetadata(named(1_024)).entityId.length, 1_024)
+  assert.throws(() => parseMetadata(named(1_025)), {
+    name: 'SamlError',
+    message: 'the entityID is longer than 1024 characters',
   })
 })

@@ -32,7 +32,7 @@ test('SCIM tokens reach only the users and groups of their provider (property 21
     const userToken: string = session.body.access_token
     assert.ok(userToken)
     const scimEndpoints = endpoints.filter(({ path }) => path.startsWith('/scim/'))
-    assert.equal(scimEndpoints.length, 15)
+    assert.equal(scimEndpoints.length, 17)
     for (const { method, path } of scimEndpoints) {
       for (const token of [undefined, userToken, server.serviceToken, 'scim_', 'x'.repeat(5_000)]) {
         const answer = await send(server.url, path.replace(':id', crypto.randomUUID()), {
@@ -122,6 +122,24 @@ test('SCIM tokens reach only the users and groups of their provider (property 21
     for (const [at, [answer, status]] of cases.entries()) {
       assert.deepEqual([answer.status, answer.body.status], [status, `${status}`], `case ${at}`)
     }
+  })
+
+  await t.test('filters that take too many comparisons are refused (property 212)', async () => {
+    const v = Array(4_000).fill(0)
+    const users = await Promise.all(
+      ['one', 'two', 'three'].map(async (userName) => {
+        return (await scim('/Users', { body: { userName, v } })).body
+      }),
+    )
+    const filter = Array(195).fill('v eq 1').join(' or ')
+    const list = await scim(`/Users?${new URLSearchParams({ filter })}`)
+    assert.deepEqual([list.status, list.body.scimType], [400, 'tooMany'])
+    const Operations = Array(10).fill({ op: 'remove', path: `v[${filter}]` })
+    const patch = { method: 'PATCH', body: { Operations } }
+    const { status, body } = await scim(`/Users/${users[0]?.id}`, patch)
+    assert.deepEqual([status, body.scimType], [400, 'tooMany'])
+    const usual = await scim(`/Users?${new URLSearchParams({ filter: 'v eq 1' })}`)
+    assert.deepEqual([usual.status, usual.body.totalResults], [200, 0])
   })
 
   await t.test('a disabled provider cannot manage users any more (property 212)', async () => {

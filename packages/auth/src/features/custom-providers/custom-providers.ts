@@ -4,7 +4,8 @@ import { ApiError, invalid } from '../../errors.ts'
 import { OutgoingError } from '../../outgoing/http-client.ts'
 import { type Discovery, DiscoveryError } from '../../plugins/providers/custom/discovery.ts'
 import type { Services } from '../../services.ts'
-import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
+import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
+import type { AuditAction } from '../audit/audit.ts'
 import {
   type CustomProviderSettings,
   type GivenFields,
@@ -20,12 +21,6 @@ import {
   listCustomProviders,
   removeCustomProvider,
 } from './statements.ts'
-
-/** The administrator who makes a change. */
-interface Administrator {
-  readonly adminRole: string
-  readonly ip: string
-}
 
 export interface CustomProviderFields extends GivenFields {
   readonly client_secret?: string
@@ -142,8 +137,11 @@ async function discover(
   try {
     return place && (await customProviders.discover(place))
   } catch (cause) {
-    if (!(cause instanceof DiscoveryError || cause instanceof OutgoingError)) throw cause
-    throw invalid(`OIDC discovery from "${place?.url}" failed: ${cause.message}`, { cause })
+    const failed = `OIDC discovery from "${place?.url}" failed`
+    if (cause instanceof DiscoveryError) throw invalid(`${failed}: ${cause.message}`, { cause })
+    if (!(cause instanceof OutgoingError)) throw cause
+    // The reason is only logged, because it would show which internal hosts exist.
+    throw invalid(`${failed}: the document cannot be fetched`, { cause })
   }
 }
 
@@ -151,10 +149,9 @@ function toAction(
   services: Services,
   action: AuditAction,
   { id, identifier }: Pick<CustomProviderRow, 'id' | 'identifier'>,
-  { adminRole, ip }: Administrator,
+  admin: Administrator,
 ) {
-  const audit = toAdminEntry(action, adminRole, { provider: identifier })
-  return { id, identifier, now: new Date(services.now()), ip, audit }
+  return { id, identifier, ...toAdminAction(services, action, admin, { provider: identifier }) }
 }
 
 function notFound(): ApiError {

@@ -3,6 +3,7 @@ import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { Type } from '../../http/schema.ts'
 import type { Services } from '../../services.ts'
+import { toAdministrator } from '../audit/admin-action.ts'
 import {
   createCustomProvider,
   deleteCustomProvider,
@@ -14,6 +15,13 @@ import {
 
 const path = '/admin/custom-providers'
 const providerPath = `${path}/:identifier`
+
+/** @throws {ApiError} unless custom providers are enabled. */
+function requires({ config }: Pick<Services, 'config'>): void {
+  if (config.customOAuth.enabled) return
+  throw new ApiError('feature_disabled', 'Custom OAuth providers are disabled')
+}
+
 const text = Type.Optional(Type.String())
 const flag = Type.Optional(Type.Boolean())
 const texts = Type.Optional(Type.Array(Type.String()))
@@ -48,10 +56,10 @@ export const adminListCustomProviders = defineEndpoint({
   path,
   summary: 'Lists the custom providers',
   allowed: 'admin',
+  requires,
   query: { type: 'oauth2 or oidc. Default: both' },
   success: { status: 200, description: 'providers, newest first, without their secrets' },
   async handle({ query }, services) {
-    requireEnabled(services)
     const rows = await listProviders(services, query['type'] || undefined)
     return json({ providers: rows.map(toProviderRecord) })
   },
@@ -62,15 +70,16 @@ export const adminCreateCustomProvider = defineEndpoint({
   path,
   summary: 'Registers a custom provider, and checks its discovery document',
   allowed: 'admin',
+  requires,
   body: Type.Object({
     provider_type: Type.Optional(Type.String({ description: 'oauth2 or oidc' })),
     identifier: Type.Optional(Type.String({ description: 'custom:NAME' })),
     ...fields,
   }),
   success: { status: 201, description: 'The provider, without its secret' },
-  async handle({ body, adminRole, client }, services) {
-    requireEnabled(services)
-    const row = await createCustomProvider(services, body, { adminRole, ip: client.ip })
+  async handle(call, services) {
+    const { body } = call
+    const row = await createCustomProvider(services, body, toAdministrator(call))
     return { status: 201, body: toProviderRecord(row) }
   },
 })
@@ -80,9 +89,9 @@ export const adminGetCustomProvider = defineEndpoint({
   path: providerPath,
   summary: 'Returns a custom provider',
   allowed: 'admin',
+  requires,
   success: { status: 200, description: 'The provider, without its secret' },
   async handle({ params }, services) {
-    requireEnabled(services)
     return json(toProviderRecord(await getCustomProvider(services, params['identifier'] ?? '')))
   },
 })
@@ -92,11 +101,12 @@ export const adminUpdateCustomProvider = defineEndpoint({
   path: providerPath,
   summary: 'Changes a custom provider. Fields that are not given stay as they are',
   allowed: 'admin',
+  requires,
   body: Type.Object(fields),
   success: { status: 200, description: 'The provider, without its secret' },
-  async handle({ body, params, adminRole, client }, services) {
-    requireEnabled(services)
-    const admin = { adminRole, ip: client.ip }
+  async handle(call, services) {
+    const { body, params } = call
+    const admin = toAdministrator(call)
     const name = params['identifier'] ?? ''
     return json(toProviderRecord(await updateCustomProvider(services, name, body, admin)))
   },
@@ -107,17 +117,12 @@ export const adminDeleteCustomProvider = defineEndpoint({
   path: providerPath,
   summary: 'Removes a custom provider. Its users keep their accounts',
   allowed: 'admin',
+  requires,
   success: { status: 204, description: 'The provider was removed' },
-  async handle({ params, adminRole, client }, services) {
-    requireEnabled(services)
-    const admin = { adminRole, ip: client.ip }
+  async handle(call, services) {
+    const { params } = call
+    const admin = toAdministrator(call)
     await deleteCustomProvider(services, params['identifier'] ?? '', admin)
     return noContent
   },
 })
-
-/** @throws {ApiError} */
-function requireEnabled({ config }: Pick<Services, 'config'>): void {
-  if (config.customOAuth.enabled) return
-  throw new ApiError('feature_disabled', 'Custom OAuth providers are disabled')
-}

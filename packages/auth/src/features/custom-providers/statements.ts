@@ -1,7 +1,7 @@
 import type { Row } from '../../db/database.ts'
 import { object, statement } from '../../db/statement.ts'
-import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
 import type { Discovery } from '../../plugins/providers/custom/discovery.ts'
+import { type AdminAction, actionColumns, logAction } from '../audit/admin-action.ts'
 import type { Time } from '../users/statements/user-row.ts'
 import type { CustomProviderSettings } from './settings.ts'
 
@@ -20,11 +20,8 @@ export interface CustomProviderRow extends Row {
 const columns = `c.id, c.identifier, c.settings, c.secret, c.discovery, c.discovered_at, c.version,
   c.created_at, c.updated_at`
 
-interface CustomProviderAction {
+interface CustomProviderAction extends AdminAction {
   readonly id: string
-  readonly now: Date
-  readonly ip: string
-  readonly audit: NewAuditEntry
 }
 
 export interface NewCustomProvider extends CustomProviderAction {
@@ -48,14 +45,7 @@ export interface CustomProviderChange extends CustomProviderAction {
 
 const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, identifier text, settings jsonb,
-       secret text, discovery jsonb, most integer, version integer, now timestamptz, ip text,
-       audit jsonb)
-   )`
-
-const logged = `logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from c cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+       secret text, discovery jsonb, most integer, version integer, ${actionColumns})
    )`
 
 /**
@@ -73,7 +63,7 @@ export const addCustomProvider = statement(
      from p
      where p.most = 0 or (select count(*) from {ns}.custom_providers) < p.most
      returning *
-   ), ${logged}
+   ), ${logAction('c')}
    select ${columns} from c`,
 ).returning<CustomProviderRow>()
 
@@ -100,7 +90,7 @@ export const changeCustomProvider = statement(
        discovery = p.discovery, discovered_at = p.now, version = c.version + 1, updated_at = p.now
      from p where c.id = p.id and c.version = p.version
      returning c.*
-   ), ${logged}
+   ), ${logAction('c')}
    select ${columns} from c`,
 ).returning<CustomProviderRow>()
 
@@ -118,6 +108,6 @@ export const removeCustomProvider = statement(
   object<CustomProviderAction & { readonly identifier: string }>(),
   `with ${parameters}, c as (
      delete from {ns}.custom_providers c using p where c.identifier = p.identifier returning c.id
-   ), ${logged}
+   ), ${logAction('c')}
    select id from c`,
 )

@@ -5,13 +5,8 @@ import type { Services } from '../../services.ts'
 import type { Challenge } from '../sessions/pkce.ts'
 import type { LinkingTarget } from './identities.ts'
 import { hashSecret, toConfirmationUrl, toState } from './linking-confirmation.ts'
-import {
-  type ClaimedFlow,
-  claimExternalFlow,
-  findInvited,
-  type NewExternalFlow,
-  startExternalFlow,
-} from './statements/flows.ts'
+import { startFlow } from './statements/flow-states.ts'
+import { type ClaimedFlow, claimExternalFlow, findInvited } from './statements/flows.ts'
 
 /** A request to sign in with a provider or to link an identity. */
 export interface ExternalRequest {
@@ -57,11 +52,12 @@ export async function startExternal(
   })
   const binding = findBinding(services, request)
   const browserSecret = binding === 'none' ? undefined : randomBytes(32).toString('base64url')
-  const flow: NewExternalFlow = {
+  await db.run(startFlow, {
     id: state,
     auth_code: randomUUID(),
     code_challenge: challenge?.challenge ?? null,
     code_challenge_method: challenge?.method ?? null,
+    authentication_method: 'oauth',
     provider_type: provider.id,
     provider_memo: target.memo,
     aud: request.audience,
@@ -74,8 +70,7 @@ export async function startExternal(
     provider_url: binding === 'confirmation' ? target.url : null,
     invite_token_hash: inviteHash,
     now,
-  }
-  await db.run(startExternalFlow, flow)
+  })
   const url = binding === 'confirmation' ? toConfirmationUrl(services, state) : target.url
   return { url, state, browserSecret }
 }

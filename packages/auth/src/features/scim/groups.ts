@@ -6,6 +6,7 @@ import type { Services } from '../../services.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
 import { type GroupFields, parseGroupResource, toGroupResource } from './rules/group-resource.ts'
 import { applyPatch, type ScimObject } from './rules/patch.ts'
+import { checkVersion } from './rules/resource-version.ts'
 import { scimError } from './rules/scim-error.ts'
 import {
   findScimGroup,
@@ -100,7 +101,9 @@ function changeKnown(
 async function lock(db: Queries, context: ScimContext, id: string): Promise<ScimGroupRow> {
   const { providerId } = context
   if (uuidPattern.test(id)) await db.run(lockScimGroup, { providerId, id })
-  return await getScimGroup({ db }, context, id)
+  const row = await getScimGroup({ db }, context, id)
+  checkVersion(context.ifMatch, row)
+  return row
 }
 
 /** The groups and the claims of their members change together. */

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
+import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
+import type { AuditAction } from '../audit/audit.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
 import {
   addScimToken,
@@ -9,11 +10,6 @@ import {
   removeScimToken,
   type ScimTokenRow,
 } from './statements/tokens.ts'
-
-interface Administrator {
-  readonly adminRole: string
-  readonly ip: string
-}
 
 /** Two while a token is replaced, and some for tests of the connection. */
 const mostTokens = 5
@@ -67,10 +63,10 @@ function toAction(
   action: AuditAction,
   providerId: string,
   id: string,
-  { adminRole, ip }: Administrator,
+  admin: Administrator,
 ) {
-  const audit = toAdminEntry(action, adminRole, { sso_provider_id: providerId, scim_token_id: id })
-  return { id, sso_provider_id: providerId, now: new Date(services.now()), ip, audit }
+  const subject = { sso_provider_id: providerId, scim_token_id: id }
+  return { id, sso_provider_id: providerId, ...toAdminAction(services, action, admin, subject) }
 }
 
 /** In hexadecimal. The token has 256 random bits, so a plain hash cannot be reversed by guessing. */

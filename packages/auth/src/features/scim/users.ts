@@ -5,8 +5,10 @@ import type { Services } from '../../services.ts'
 import { toAdminEntry, toAuditEntry } from '../audit/audit.ts'
 import { isConcurrentChange } from '../external/account-changes.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
+import { mayVouchFor } from '../sso/providers.ts'
 import { insertUser, unconfirmed } from '../users/new-users.ts'
 import { applyPatch, type ScimObject } from './rules/patch.ts'
+import { checkVersion } from './rules/resource-version.ts'
 import { scimError } from './rules/scim-error.ts'
 import {
   findUserEmail,
@@ -30,6 +32,8 @@ export interface ScimContext {
   readonly audience: string
   /** The URL of the SCIM API. */
   readonly baseUrl: string
+  /** The header, which names the version that may be changed. */
+  readonly ifMatch: string | undefined
 }
 
 /** @throws {ApiError} */
@@ -43,6 +47,16 @@ export async function getScimUser(
   throw new ApiError('scim_resource_not_found', `User ${id.slice(0, 100)} not found`)
 }
 
+async function getForChange(
+  services: Services,
+  context: ScimContext,
+  id: string,
+): Promise<ScimUserRow> {
+  const row = await getScimUser(services, context, id)
+  checkVersion(context.ifMatch, row)
+  return row
+}
+
 /**
  * Provisions a user: one who was deleted, one who has signed in before, or a new one.
  * @throws {ApiError}
@@ -54,7 +68,7 @@ export async function createScimUser(
 ): Promise<ScimUserRow> {
   const { db } = services
   const { providerId } = context
-  const fields = parseUserResource(resource)
+  const fields = parseUserResource(resource, true)
   const { user_name: userName } = fields
   const [known] = await db.run(findScimUserByName, { providerId, userName })
   if (known !== undefined && known.deleted_at === null) throw nameTaken(userName)
@@ -81,6 +95,7 @@ async function findOrCreateAccount(
 async function createAccount(services: Services, context: ScimContext, fields: ScimUserFields) {
   const provider = `sso:${context.providerId}`
   const email = findUserEmail(fields)
+  const isEmailVerified = await isVerified(services, context, email)
   const now = new Date(services.now())
   const actor = { id: randomUUID(), email, phone: null, is_sso_user: true }
   const account = {
@@ -88,12 +103,12 @@ async function createAccount(services: Services, context: ScimContext, fields: S
     ...actor,
     aud: context.audience,
     role: services.config.tokens.defaultGroup,
-    email_confirmed_at: email === null ? null : now,
+    email_confirmed_at: isEmailVerified ? now : null,
     raw_app_meta_data: { provider, providers: [provider] },
-    raw_user_meta_data: toUserMetadata(fields),
+    raw_user_meta_data: toUserMetadata(fields, isEmailVerified),
     is_anonymous: false,
     // With this identity, the first sign-in finds the user if the NameID is the user name.
-    identities: [toIdentity(provider, fields, email)],
+    identities: [toIdentity(provider, fields, email, isEmailVerified)],
     now,
     ip: context.ip,
     flow: null,
@@ -111,9 +126,23 @@ async function createAccount(services: Services, context: ScimContext, fields: S
   }
 }
 
-function toIdentity(provider: string, fields: ScimUserFields, email: string | null) {
+async function isVerified(
+  services: Services,
+  { providerId }: ScimContext,
+  email: string | null,
+): Promise<boolean> {
+  return email !== null && (await mayVouchFor(services, { id: providerId }, email))
+}
+
+function toIdentity(
+  provider: string,
+  fields: ScimUserFields,
+  email: string | null,
+  isEmailVerified: boolean,
+) {
   const sub = fields.user_name.toLowerCase()
-  const data = { sub, provider_id: sub, ...(email !== null && { email, email_verified: true }) }
+  const verified = { email, email_verified: isEmailVerified }
+  const data = { sub, provider_id: sub, ...(email !== null && verified) }
   return { id: randomUUID(), provider, provider_id: sub, identity_data: data }
 }
 
@@ -124,8 +153,8 @@ export async function replaceScimUser(
   id: string,
   resource: ScimObject,
 ): Promise<ScimUserRow> {
-  const { updated_at: expected } = await getScimUser(services, context, id)
-  const fields = parseUserResource(resource)
+  const { updated_at: expected, active } = await getForChange(services, context, id)
+  const fields = parseUserResource(resource, active)
   return await write(services, context, { userId: id, fields, expected, isDeleted: false })
 }
 
@@ -136,8 +165,9 @@ export async function patchScimUser(
   id: string,
   body: ScimObject,
 ): Promise<ScimUserRow> {
-  const row = await getScimUser(services, context, id)
-  const fields = parseUserResource(applyPatch(toUserResource(row, context.baseUrl), body))
+  const row = await getForChange(services, context, id)
+  const patched = applyPatch(toUserResource(row, context.baseUrl), body)
+  const fields = parseUserResource(patched, row.active)
   const expected = row.updated_at
   return await write(services, context, { userId: id, fields, expected, isDeleted: false })
 }
@@ -148,7 +178,7 @@ export async function deleteScimUser(
   context: ScimContext,
   id: string,
 ): Promise<void> {
-  const row = await getScimUser(services, context, id)
+  const row = await getForChange(services, context, id)
   const { user_name, external_id, attributes, updated_at: expected } = row
   const fields = { user_name, external_id, attributes, active: false }
   await write(services, context, { userId: id, fields, expected, isDeleted: true })
@@ -164,9 +194,12 @@ interface UserWrite {
 
 async function write(
   services: Services,
-  { providerId, ip }: ScimContext,
+  context: ScimContext,
   { userId, fields, expected, isDeleted }: UserWrite,
 ): Promise<ScimUserRow> {
+  const { providerId, ip } = context
+  const email = findUserEmail(fields)
+  const isEmailVerified = await isVerified(services, context, email)
   const traits = { user_id: userId, sso_provider_id: providerId, active: fields.active }
   try {
     const [row] = await services.db.run(writeScimUser, {
@@ -174,8 +207,9 @@ async function write(
       sso_provider_id: providerId,
       ...fields,
       is_deleted: isDeleted,
-      email: findUserEmail(fields),
-      user_metadata: toUserMetadata(fields),
+      email,
+      is_email_verified: isEmailVerified,
+      user_metadata: toUserMetadata(fields, isEmailVerified),
       expected,
       now: new Date(services.now()),
       ip,

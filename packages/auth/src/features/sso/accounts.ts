@@ -64,7 +64,7 @@ async function createSsoUser(services: Services, signIn: SsoSignIn): Promise<Use
   }
   const now = new Date(services.now())
   const identity = toNewIdentity(services, signIn)
-  const email = findMainEmail(profile.emails)?.email ?? null
+  const { email = null, isVerified = false } = findMainEmail(profile.emails) ?? {}
   const actor = { id: randomUUID(), email, phone: null, is_sso_user: true }
   try {
     return await insertUser(services, {
@@ -72,7 +72,7 @@ async function createSsoUser(services: Services, signIn: SsoSignIn): Promise<Use
       ...actor,
       aud: signIn.audience,
       role: config.tokens.defaultGroup,
-      email_confirmed_at: email === null ? null : now,
+      email_confirmed_at: isVerified ? now : null,
       raw_app_meta_data: { provider: provider.id, providers: [provider.id] },
       raw_user_meta_data: identity.identity_data,
       is_anonymous: false,
@@ -86,7 +86,10 @@ async function createSsoUser(services: Services, signIn: SsoSignIn): Promise<Use
   }
 }
 
-/** The company decides about the address of its users, so a new one replaces it. */
+/**
+ * The company decides about the address of its users, so a new one replaces it. An address stops
+ * being confirmed when another company gets its domain.
+ */
 async function updateSsoUser(
   services: Services,
   signIn: SsoSignIn,
@@ -94,11 +97,13 @@ async function updateSsoUser(
 ): Promise<UserRow | undefined> {
   checkBan(services, user, signIn.client.ip)
   const now = new Date(services.now())
-  const email = findMainEmail(signIn.profile.emails)?.email
+  const main = findMainEmail(signIn.profile.emails)
+  const isSame =
+    main?.email === user.email && main?.isVerified === (user.email_confirmed_at !== null)
   return applyChange(services, {
     ...toChange(services, signIn, user),
     ...toParts(services, signIn, now, null),
-    ...(email !== undefined && email !== user.email && { email, confirms: true }),
+    ...(main !== undefined && !isSame && { email: main.email, confirms: main.isVerified }),
     audit: [],
   })
 }

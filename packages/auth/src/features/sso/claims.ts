@@ -20,7 +20,7 @@ export function toProfile(
   if (id === undefined) {
     throw new ApiError(
       'saml_assertion_no_user_id',
-      'SAML Assertion did not contain a persistent Subject Identifier attribute or Subject NameID uniquely identifying this user',
+      `SAML Assertion did not contain a persistent Subject Identifier attribute or Subject NameID uniquely identifying this user, of at most ${longestId} bytes`,
     )
   }
   const mapped = Object.entries(keys).flatMap(([key, rule]) => {
@@ -36,15 +36,22 @@ export function toProfile(
   }
 }
 
+/** Longer than any in use, and short enough for an index. In bytes. */
+const longestId = 1_024
+
 const subjectId = 'urn:oasis:names:tc:SAML:attribute:subject-id'
 
 /** See SAML Subject Identifier Attributes, section 3.3; otherwise a NameID that stays the same. */
 function findUserId(assertion: Assertion): string | undefined {
-  const { nameId } = assertion
-  const [named] = findValues(assertion, subjectId)
-  if (named !== undefined) return named
+  const [named = readNameId(assertion)] = findValues(assertion, subjectId)
+  return named !== undefined && Buffer.byteLength(named) <= longestId ? named : undefined
+}
+
+/** Only letters of ASCII become lower case: U+212A, the Kelvin sign, would otherwise become a k. */
+function readNameId({ nameId }: Assertion): string | undefined {
   if (nameId === undefined || nameId.format === nameIdFormats.transient) return undefined
-  return nameId.format === nameIdFormats.emailAddress ? nameId.value.toLowerCase() : nameId.value
+  if (nameId.format !== nameIdFormats.emailAddress) return nameId.value
+  return nameId.value.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
 /** The values of all attributes with the name or the friendly name, in any case. */

@@ -47,8 +47,12 @@ export async function openIdentityProvider(
   const stored = parseMetadata(provider.metadata_xml)
   const nowMs = services.now()
   const readMs = Date.parse(provider.metadata_read_at)
-  const { cacheMs, validUntilMs } = stored
-  const staleMs = Math.min(readMs + (cacheMs ?? dayMs), validUntilMs ?? Number.POSITIVE_INFINITY)
+  const { cacheMs = dayMs, validUntilMs } = stored
+  // At least daily, so that a key that the provider has withdrawn is soon refused.
+  const staleMs = Math.min(
+    readMs + Math.min(cacheMs, dayMs),
+    validUntilMs ?? Number.POSITIVE_INFINITY,
+  )
   const current = nowMs < staleMs ? stored : ((await renew(services, provider)) ?? stored)
   if ((current.validUntilMs ?? nowMs) >= nowMs) return current
   throw new ApiError(

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
+import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
+import type { AuditAction } from '../audit/audit.ts'
 import { readMetadata } from './metadata.ts'
 import {
   checkProviderFields,
@@ -14,6 +15,7 @@ import {
 import {
   addSsoProvider,
   changeSsoProvider,
+  findDomainOwner,
   findSsoProvider,
   findSsoProviderByDomain,
   findSsoProviderByEntity,
@@ -41,12 +43,6 @@ export function toProviderRecord(provider: SsoProviderRow, hasMetadata = true) {
     created_at,
     updated_at,
   }
-}
-
-/** The administrator who makes a change. */
-interface Administrator {
-  readonly adminRole: string
-  readonly ip: string
 }
 
 interface NewProviderFields extends ProviderFields {
@@ -183,6 +179,21 @@ export async function chooseProvider(
   return checkEnabled(provider)
 }
 
+/**
+ * Whether an address counts as verified because this provider says that it belongs to a user. Not if
+ * its domain is that of another provider, because each provider can claim any address.
+ */
+export async function mayVouchFor(
+  { db }: Pick<Services, 'db'>,
+  { id, domains = [] }: Pick<SsoProviderRow, 'id'> & Partial<Pick<SsoProviderRow, 'domains'>>,
+  email: string,
+): Promise<boolean> {
+  const domain = email.slice(email.lastIndexOf('@') + 1)
+  if (domains.includes(domain)) return true
+  const [owner] = await db.run(findDomainOwner, { domain })
+  return owner === undefined || owner.id === id
+}
+
 /** @throws {ApiError} */
 export async function getProviderOfEntity(
   { db }: Services,
@@ -202,14 +213,8 @@ export function checkEnabled(provider: SsoProviderRow): SsoProviderRow {
   throw new ApiError('sso_provider_disabled', 'SSO Provider is currently disabled')
 }
 
-function toAction(
-  services: Services,
-  action: AuditAction,
-  id: string,
-  { adminRole, ip }: Administrator,
-) {
-  const audit = toAdminEntry(action, adminRole, { sso_provider_id: id })
-  return { id, now: new Date(services.now()), ip, audit }
+function toAction(services: Services, action: AuditAction, id: string, admin: Administrator) {
+  return { id, ...toAdminAction(services, action, admin, { sso_provider_id: id }) }
 }
 
 function requireProvider(provider: SsoProviderRow | undefined): SsoProviderRow {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
+import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Assertion } from '../../saml/assertion.ts'
 import { type IdentityProvider, peekIssuer } from '../../saml/identity-provider.ts'
 import { decodeResponse, type ReceivedResponse, readResponse } from '../../saml/response.ts'
@@ -11,17 +12,23 @@ import {
   toDecryptionKeys,
 } from '../../saml/service-provider.ts'
 import type { Services } from '../../services.ts'
+import { plainFlow, startFlow } from '../external/statements/flow-states.ts'
 import type { Challenge } from '../sessions/pkce.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import { findOrCreateSsoUser } from './accounts.ts'
 import { toProfile } from './claims.ts'
 import { findNewerIdentityProvider, openIdentityProvider } from './metadata.ts'
-import { checkEnabled, chooseProvider, getProvider, getProviderOfEntity } from './providers.ts'
+import {
+  checkEnabled,
+  chooseProvider,
+  getProvider,
+  getProviderOfEntity,
+  mayVouchFor,
+} from './providers.ts'
 import {
   type ClaimedSsoFlow,
   claimSsoFlow,
   issueSsoCode,
-  startSsoFlow,
   useAssertion,
 } from './statements/flows.ts'
 import type { SsoProviderRow } from './statements/providers.ts'
@@ -60,13 +67,15 @@ export async function startSso(services: Services, request: SsoRequest): Promise
     now,
   })
   const browserSecret = request.keepsCookie ? randomBytes(32).toString('base64url') : undefined
-  await services.db.run(startSsoFlow, {
+  await services.db.run(startFlow, {
+    ...plainFlow,
     id: state,
     auth_code: randomUUID(),
     code_challenge: request.challenge?.challenge ?? null,
     code_challenge_method: request.challenge?.method ?? null,
+    authentication_method: samlMethod,
     provider_type: toIdentityName(provider),
-    request_id: requestId,
+    provider_memo: { request_id: requestId },
     aud: request.audience,
     referrer: request.redirectTo,
     browser_hash: browserSecret === undefined ? null : hashText(browserSecret),
@@ -125,7 +134,7 @@ export async function finishSso(services: Services, posted: PostedResponse): Pro
   const provider = await findProvider(services, flow, response)
   const assertion = await verify(services, provider, response, flow?.request_id)
   await markUsed(services, provider, assertion)
-  const profile = toProfile(assertion, provider.attribute_mapping, provider.entity_id)
+  const profile = await readProfile(services, assertion, provider)
   const user = await findOrCreateSsoUser(services, {
     ...posted,
     provider: { id: toIdentityName(provider), isEmailOptional: false },
@@ -146,6 +155,19 @@ export async function finishSso(services: Services, posted: PostedResponse): Pro
   const login = { user, method: samlMethod, provider: provider.id, client, notAfter }
   const tokens = await services.sessions.open(login)
   return { outcome: 'tokens', tokens, provider: toIdentityName(provider) }
+}
+
+async function readProfile(
+  services: Services,
+  assertion: Assertion,
+  provider: SsoProviderRow,
+): Promise<ExternalProfile> {
+  const { attribute_mapping: mapping, entity_id: entityId } = provider
+  const { emails, ...profile } = toProfile(assertion, mapping, entityId)
+  const checked = emails.map(async (each) => {
+    return { ...each, isVerified: await mayVouchFor(services, provider, each.email) }
+  })
+  return { ...profile, emails: await Promise.all(checked) }
 }
 
 /** `sso:` and the ID, as the provider is named in identities and in `app_metadata`. */

@@ -81,7 +81,7 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
       if (answered.has(reply) && !reply.raw.writableEnded) return sendAnyway(request, reply, error)
       const known = toApiError(error, api.bodyLimitBytes)
       logFailure(request, known)
-      if (request.routeOptions?.config.scim) {
+      if (isScim(request)) {
         return send(request, reply, toScimAnswer(known, request.id))
       }
       const isOAuth = request.routeOptions?.config.oauth === 'api'
@@ -90,6 +90,11 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
     },
     hasAnswered: (reply) => answered.has(reply),
   }
+}
+
+/** Also below a path without an endpoint. */
+function isScim({ routeOptions, url }: FastifyRequest): boolean {
+  return routeOptions?.config.scim ?? /^\/scim\/v2(?:[/?]|$)/.test(url)
 }
 
 function write(reply: FastifyReply, answer: Answer): FastifyReply {

@@ -132,7 +132,7 @@ test('GET /authorize redirects to the provider', async (t) => {
   await t.test('takes one statement', async () => {
     server.takeStatements()
     await server.startFlow({ provider: 'github' })
-    assert.deepEqual(server.takeStatements(), ['start_external_flow'])
+    assert.deepEqual(server.takeStatements(), ['start_flow'])
   })
 
   await t.test('the settings list the enabled providers', async () => {

@@ -38,7 +38,7 @@ test('GET /callback completes an external sign-in', async (t) => {
     server.takeStatements()
     const answer = await server.signInWith('keycloak', account)
     assert.deepEqual(server.takeStatements(), [
-      'start_external_flow',
+      'start_flow',
       'claim_external_flow',
       'find_candidates',
       'create_user',

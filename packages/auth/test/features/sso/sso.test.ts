@@ -61,7 +61,7 @@ test('users sign in with the SAML identity provider of their company', async (t)
     const answer = await server.signIn(company, { nameId: 'ada-1', attributes, sessionNotAfter })
     assert.deepEqual(server.takeStatements(), [
       'find_sso_provider',
-      'start_sso_flow',
+      'start_flow',
       'claim_sso_flow',
       'find_sso_provider',
       'use_assertion',

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import { SignedXml } from 'xml-crypto'
 import { createCertificate } from '../../../src/saml/certificate.ts'
@@ -14,6 +14,25 @@ export function createKey(): KeyObject {
   return generateKeyPairSync('rsa', { modulusLength: 2_048 }).privateKey
 }
 
+export function createEcKey(namedCurve: string): KeyObject {
+  return generateKeyPairSync('ec', { namedCurve }).privateKey
+}
+
+const ecdsa = 'http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha'
+
+/** The library that signs has no ECDSA. */
+function toEcdsa(bits: string, key: KeyObject, dsaEncoding: SignatureOptions['dsaEncoding']) {
+  return class {
+    getAlgorithmName = () => `${ecdsa}${bits}`
+    verifySignature = () => false
+    getSignature = (text: string) =>
+      sign(`sha${bits}`, Buffer.from(text), {
+        key,
+        dsaEncoding: dsaEncoding ?? 'ieee-p1363',
+      }).toString('base64')
+  }
+}
+
 export interface AssertionOptions {
   readonly id?: string
   readonly requestId?: string | undefined
@@ -27,6 +46,8 @@ export interface AssertionOptions {
   /** How long the assertion is valid. */
   readonly lifetimeMs?: number
   readonly sessionNotAfter?: Date
+  /** Further elements of the subject. */
+  readonly subject?: string
 }
 
 export interface ResponseOptions extends AssertionOptions {
@@ -42,23 +63,34 @@ export interface ResponseOptions extends AssertionOptions {
 export interface SignatureOptions {
   readonly key: KeyObject
   readonly signatureAlgorithm?: string
+  /** How ECDSA signatures are encoded. */
+  readonly dsaEncoding?: 'ieee-p1363' | 'der'
   readonly digestAlgorithm?: string
   readonly transforms?: readonly string[]
+  /** Namespaces that are signed although no name uses them. */
+  readonly prefixes?: readonly string[]
 }
 
 /** Signs the element with this ID, which gets the signature after its issuer. */
 export function signElement(xml: string, id: string, options: SignatureOptions): string {
-  const { key, signatureAlgorithm = rsaSha256, digestAlgorithm = sha256 } = options
+  const { key, digestAlgorithm = sha256 } = options
+  const isEc = key.asymmetricKeyType === 'ec'
+  const { signatureAlgorithm = isEc ? `${ecdsa}256` : rsaSha256 } = options
   const element = `//*[@ID='${id}']`
   const signed = new SignedXml({
     privateKey: key.export({ type: 'pkcs8', format: 'pem' }),
     signatureAlgorithm,
     canonicalizationAlgorithm: exclusive,
   })
+  if (signatureAlgorithm.startsWith(ecdsa)) {
+    const bits = signatureAlgorithm.slice(ecdsa.length)
+    signed.SignatureAlgorithms[signatureAlgorithm] = toEcdsa(bits, key, options.dsaEncoding)
+  }
   signed.addReference({
     xpath: element,
     digestAlgorithm,
     transforms: [...(options.transforms ?? [enveloped, exclusive])],
+    inclusiveNamespacesPrefixList: [...(options.prefixes ?? [])],
   })
   signed.computeSignature(xml, {
     prefix: 'ds',
@@ -98,7 +130,7 @@ export function createIdentityProvider(
       `<saml:SubjectConfirmationData NotOnOrAfter="${end}"`,
       ` Recipient="${options.recipient ?? acsUrl}"`,
       requestId === undefined ? '' : ` InResponseTo="${requestId}"`,
-      '/></saml:SubjectConfirmation></saml:Subject>',
+      `/></saml:SubjectConfirmation>${options.subject ?? ''}</saml:Subject>`,
       `<saml:Conditions NotBefore="${at(nowMs - 30_000)}" NotOnOrAfter="${end}">`,
       `<saml:AudienceRestriction><saml:Audience>${options.audience ?? audience}</saml:Audience>`,
       '</saml:AudienceRestriction></saml:Conditions>',

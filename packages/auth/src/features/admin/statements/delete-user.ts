@@ -40,9 +40,16 @@ const logDeletion = (subject: string) => `logged as (
      select $2, $3, $4, $5 from ${subject}
    )`
 
-/** Locks sessions before the user, in the same order as a token refresh, to avoid deadlocks. */
-const lockSessions = `locked as materialized (
-     select id from {ns}.sessions where user_id = $1 order by id for update
+/**
+ * Locks sessions before the user, in the same order as a token refresh and a SCIM request, to avoid
+ * deadlocks.
+ */
+const lockSessions = `provisioned as materialized (
+     select user_id from {ns}.scim_users where user_id = $1 for update
+   ), locked as materialized (
+     select id from {ns}.sessions
+     where user_id = $1 and (select count(*) from provisioned) >= 0
+     order by id for update
    )`
 const afterSessions = '(select count(*) from locked) >= 0'
 
@@ -85,6 +92,8 @@ export const softDeleteUser = statement(
      from gone where i.user_id = gone.id
    ), sessions_gone as (
      delete from {ns}.sessions s using gone where s.user_id = gone.id
+   ), scim_gone as (
+     delete from {ns}.scim_users s using gone where s.user_id = gone.id
    ), tokens_gone as (
      delete from {ns}.one_time_tokens t using gone where t.user_id = gone.id
    ), flows_gone as (

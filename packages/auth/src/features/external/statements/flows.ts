@@ -1,54 +1,14 @@
 import type { Row } from '../../../db/database.ts'
-import { object, statement } from '../../../db/statement.ts'
+import { statement } from '../../../db/statement.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import type { Time } from '../../users/statements/user-row.ts'
-
-/**
- * The state of the browser that opens the URL given to a script. `unseen`: the URL has not been
- * opened. `proven`: the browser has the script's cookie. `asked`: it does not, so the user must agree.
- * `agreed`: the user has agreed.
- */
-type LinkingStep = 'unseen' | 'proven' | 'asked' | 'agreed'
-
-export interface NewExternalFlow {
-  /** Sent to the provider as `state`. */
-  readonly id: string
-  readonly auth_code: string
-  readonly code_challenge: string | null
-  readonly code_challenge_method: string | null
-  readonly provider_type: string
-  readonly provider_memo: Metadata
-  readonly aud: string
-  readonly referrer: string
-  /** In hexadecimal, as is `invite_token_hash`. */
-  readonly browser_hash: string | null
-  /** Whether the redirect to the site has the tokens of the provider. */
-  readonly asks_scopes: boolean
-  readonly linking_target_id: string | null
-  readonly linking_session_id: string | null
-  /** Null when no confirmation page is needed. */
-  readonly linking_step: LinkingStep | null
-  readonly provider_url: string | null
-  readonly invite_token_hash: string | null
-  readonly now: Date
-}
-
-export const startExternalFlow = statement(
-  'start_external_flow',
-  object<NewExternalFlow>(),
-  `insert into {ns}.flow_states (id, auth_code, code_challenge, code_challenge_method,
-     authentication_method, provider_type, provider_memo, aud, referrer, browser_hash, asks_scopes,
-     linking_target_id, linking_session_id, linking_step, provider_url, invite_token_hash,
-     created_at)
-   select p.id, p.auth_code, p.code_challenge, p.code_challenge_method, 'oauth', p.provider_type,
-     p.provider_memo, p.aud, p.referrer, decode(p.browser_hash, 'hex'), p.asks_scopes,
-     p.linking_target_id, p.linking_session_id, p.linking_step, p.provider_url,
-     decode(p.invite_token_hash, 'hex'), p.now
-   from jsonb_to_record($1::jsonb) as p(id uuid, auth_code uuid, code_challenge text,
-     code_challenge_method text, provider_type text, provider_memo jsonb, aud text, referrer text,
-     browser_hash text, asks_scopes boolean, linking_target_id uuid, linking_session_id uuid,
-     linking_step text, provider_url text, invite_token_hash text, now timestamptz)`,
-)
+import {
+  claimParameters,
+  type FlowClaim,
+  hasCookie,
+  type LinkingStep,
+  toFlowClaim,
+} from './flow-states.ts'
 
 /** Finds the invited user by the hash of the link, in hexadecimal. */
 export const findInvited = statement(
@@ -59,69 +19,35 @@ export const findInvited = statement(
      and t.expires_at >= $2 and u.deleted_at is null`,
 )
 
-export interface ClaimedFlow extends Row {
-  readonly id: string
-  readonly auth_code: string
-  readonly code_challenge: string | null
-  readonly provider_type: string
+export interface ClaimedFlow extends FlowClaim {
   readonly provider_memo: Metadata
-  readonly aud: string
-  readonly referrer: string
   readonly asks_scopes: boolean
   readonly linking_target_id: string | null
   readonly linking_session_id: string | null
   readonly linking_step: LinkingStep | null
   /** In hexadecimal. */
   readonly invite_token_hash: string | null
-  readonly created_at: Time
   readonly claimed_at: Time | null
-  /** Whether this browser started the flow, or no proof is required. */
-  readonly is_bound: boolean
-  /** Whether this call claimed the flow. */
-  readonly is_claimed: boolean
 }
 
 /**
- * Claims the flow of a returning browser. Of several concurrent requests, exactly one claims it, if
- * it is in time and comes from the right browser. A flow that ends with tokens is deleted.
- * With PKCE, a code is useless without the verifier, so the browser may return without a cookie,
- * but not with a wrong one. The same applies to clients that keep no cookies. Linking adds an
- * identity to an existing account, so the cookie is always required, and the user's consent as well
- * if the cookie is not proof.
- * `browserHash` is the hash of the cookie in hexadecimal, or null.
+ * With PKCE, the browser may return without a cookie, but not with a wrong one. The same applies to
+ * clients that keep no cookies. Linking adds an identity to an existing account, so the cookie is
+ * always required, and the user's consent as well if the cookie is not proof.
  */
 export const claimExternalFlow = statement(
   'claim_external_flow',
-  ['state', 'browserHash', 'earliest', 'now', 'isBrowser'],
-  `with found as materialized (
-     select f.*, case when f.linking_target_id is not null and f.code_challenge is null
+  [...claimParameters, 'isBrowser'],
+  toFlowClaim({
+    method: 'oauth',
+    isBound: `case when f.linking_target_id is not null and f.code_challenge is null
        then coalesce(f.browser_hash = decode($2, 'hex'), false)
          and coalesce(f.linking_step in ('proven', 'agreed'), true)
-       else f.browser_hash is null
-         or coalesce(f.browser_hash = decode($2, 'hex'), f.code_challenge is not null or not $5)
-       end as is_bound
-     from {ns}.flow_states f
-     where f.id = $1 and f.provider_type <> '' and f.authentication_method = 'oauth'
-     for update
-   ), marked as (
-     update {ns}.flow_states f set claimed_at = $4, provider_memo = '{}'
-     from found
-     where f.id = found.id and found.is_bound and found.claimed_at is null
-       and found.created_at >= $3 and found.code_challenge is not null
-     returning f.id
-   ), removed as (
-     delete from {ns}.flow_states f using found
-     where f.id = found.id and found.is_bound and found.claimed_at is null
-       and found.created_at >= $3 and found.code_challenge is null
-     returning f.id
-   )
-   select found.id, found.auth_code, found.code_challenge, found.provider_type,
-     found.provider_memo, found.aud, found.referrer, found.asks_scopes, found.linking_target_id,
+       else ${hasCookie('f.code_challenge is not null or not $5')} end`,
+    columns: `found.provider_memo, found.asks_scopes, found.linking_target_id,
      found.linking_session_id, found.linking_step,
-     encode(found.invite_token_hash, 'hex') as invite_token_hash, found.created_at,
-     found.claimed_at, found.is_bound,
-     exists (select from marked) or exists (select from removed) as is_claimed
-   from found`,
+     encode(found.invite_token_hash, 'hex') as invite_token_hash, found.claimed_at`,
+  }),
 ).returning<ClaimedFlow>()
 
 /**

@@ -16,8 +16,10 @@ import { toResourceTypes, toSchemas, toServiceProviderConfig } from '../rules/di
 import { toGroupResource } from '../rules/group-resource.ts'
 import { type ListQuery, parseListQuery, toListResponse } from '../rules/list.ts'
 import { isObject, type ScimObject } from '../rules/patch.ts'
+import { toVersion } from '../rules/resource-version.ts'
 import { scimError } from '../rules/scim-error.ts'
-import { toUserResource, toVersion } from '../rules/user-resource.ts'
+import { parseSelection, selectAttributes, selectionQuery } from '../rules/selection.ts'
+import { toUserResource } from '../rules/user-resource.ts'
 import { authenticateScim } from '../tokens.ts'
 import {
   createScimUser,
@@ -43,6 +45,7 @@ const listQuery = {
   count: 'Results per page. Default: 100; maximum: 200',
   sortBy: 'Attribute to sort by. Default: the time of creation',
   sortOrder: 'ascending (the default) or descending',
+  ...selectionQuery,
 } as const
 
 interface StoredRow {
@@ -77,18 +80,20 @@ function toEndpoints<Row extends StoredRow>(kind: ResourceKind<Row>): readonly E
   const { name, noun } = kind
   const path = `${base}/${name}`
   const itemPath = `${path}/:id`
-  const answer = (row: Row, context: ScimContext, status = 200): Answer => {
+  const answer = (row: Row, context: ScimContext, { query }: Call, status = 200): Answer => {
     const resource = kind.toResource(row, context.baseUrl)
     const headers = { etag: toVersion(row.updated_at) }
     const location = `${context.baseUrl}/${name}/${resource['id']}`
     const more = status === 201 ? { ...headers, location } : headers
-    return { ...toScimAnswer(resource, status), headers: more }
+    const selected = selectAttributes(resource, parseSelection(query))
+    return { ...toScimAnswer(selected, status), headers: more }
   }
   const change = async (call: Call, services: Services, apply: Change<Row>): Promise<Answer> => {
     const context = await toContext(call, services)
+    // Before the change, so that a request with an invalid query changes nothing.
+    parseSelection(call.query)
     const id = call.params['id'] ?? ''
-    await checkVersion(call, () => kind.get(services, context, id))
-    return answer(await apply(services, context, id, readBody(call.body)), context)
+    return answer(await apply(services, context, id, readBody(call.body)), context, call)
   }
   return [
     defineEndpoint({
@@ -100,7 +105,10 @@ function toEndpoints<Row extends StoredRow>(kind: ResourceKind<Row>): readonly E
       success: { status: 200, description: 'A ListResponse' },
       async handle(call, services) {
         const context = await toContext(call, services)
-        return toScimAnswer(await kind.list(services, context, parseListQuery(call.query)))
+        const selection = parseSelection(call.query)
+        const list = await kind.list(services, context, parseListQuery(call.query))
+        const resources = list.Resources.map((each) => selectAttributes(each, selection))
+        return toScimAnswer({ ...list, Resources: resources })
       },
     }),
     defineEndpoint({
@@ -108,10 +116,13 @@ function toEndpoints<Row extends StoredRow>(kind: ResourceKind<Row>): readonly E
       method: 'POST',
       path,
       summary: `SCIM: creates a ${noun}`,
+      query: selectionQuery,
       success: { status: 201, description: `The ${noun}` },
       async handle(call, services) {
         const context = await toContext(call, services)
-        return answer(await kind.create(services, context, readBody(call.body)), context, 201)
+        parseSelection(call.query)
+        const row = await kind.create(services, context, readBody(call.body))
+        return answer(row, context, call, 201)
       },
     }),
     defineEndpoint({
@@ -119,10 +130,11 @@ function toEndpoints<Row extends StoredRow>(kind: ResourceKind<Row>): readonly E
       method: 'GET',
       path: itemPath,
       summary: `SCIM: returns a ${noun}`,
+      query: selectionQuery,
       success: { status: 200, description: `The ${noun}` },
       async handle(call, services) {
         const context = await toContext(call, services)
-        return answer(await kind.get(services, context, call.params['id'] ?? ''), context)
+        return answer(await kind.get(services, context, call.params['id'] ?? ''), context, call)
       },
     }),
     defineEndpoint({
@@ -130,6 +142,7 @@ function toEndpoints<Row extends StoredRow>(kind: ResourceKind<Row>): readonly E
       method: 'PUT',
       path: itemPath,
       summary: `SCIM: replaces a ${noun}`,
+      query: selectionQuery,
       success: { status: 200, description: `The ${noun}` },
       handle: (call, services) => change(call, services, kind.replace),
     }),
@@ -138,6 +151,7 @@ function toEndpoints<Row extends StoredRow>(kind: ResourceKind<Row>): readonly E
       method: 'PATCH',
       path: itemPath,
       summary: `SCIM: changes a ${noun}`,
+      query: selectionQuery,
       success: { status: 200, description: `The ${noun}` },
       handle: (call, services) => change(call, services, kind.patch),
     }),
@@ -180,28 +194,60 @@ const groups = toEndpoints({
   remove: deleteScimGroup,
 })
 
-function toDiscovery(name: string, describe: (baseUrl: string) => object): Endpoint {
+/** A document of RFC 7643 that describes the API. */
+function toDiscovery(
+  name: string,
+  summary: string,
+  describe: (call: Call, baseUrl: string) => object,
+): Endpoint {
   return defineEndpoint({
     ...common,
     method: 'GET',
     path: `${base}/${name}`,
-    summary: `SCIM: returns ${name}`,
+    summary: `SCIM: ${summary}`,
     success: { status: 200, description: 'A document of RFC 7643' },
     async handle(call, services) {
       const { baseUrl } = await toContext(call, services)
-      const described = describe(baseUrl)
-      const isList = Array.isArray(described)
-      return toScimAnswer(isList ? toListResponse(described, described.length, 1) : described)
+      if (call.query['filter']) {
+        // RFC 7644, section 4.
+        throw new ApiError('scim_request_invalid', `${name} cannot be filtered`, { status: 403 })
+      }
+      return toScimAnswer(describe(call, baseUrl))
     },
   })
+}
+
+interface Described extends ScimObject {
+  readonly id: string
+}
+
+/** A list of documents, and each of them by its ID. */
+function toDiscoveryList(
+  name: string,
+  noun: string,
+  describe: (baseUrl: string) => readonly Described[],
+): readonly Endpoint[] {
+  return [
+    toDiscovery(name, `lists the ${noun}s`, (_call, baseUrl) => {
+      const documents = describe(baseUrl)
+      return toListResponse(documents, documents.length, 1)
+    }),
+    toDiscovery(`${name}/:id`, `returns a ${noun}`, ({ params: { id = '' } }, baseUrl) => {
+      const document = describe(baseUrl).find((each) => each.id.toLowerCase() === id.toLowerCase())
+      if (document !== undefined) return document
+      throw new ApiError('scim_resource_not_found', `There is no ${noun} ${id.slice(0, 100)}`)
+    }),
+  ]
 }
 
 export const scimEndpoints: readonly Endpoint[] = [
   ...users,
   ...groups,
-  toDiscovery('ServiceProviderConfig', toServiceProviderConfig),
-  toDiscovery('ResourceTypes', toResourceTypes),
-  toDiscovery('Schemas', toSchemas),
+  toDiscovery('ServiceProviderConfig', 'returns what is supported', (_call, baseUrl) =>
+    toServiceProviderConfig(baseUrl),
+  ),
+  ...toDiscoveryList('ResourceTypes', 'resource type', toResourceTypes),
+  ...toDiscoveryList('Schemas', 'schema', toSchemas),
 ]
 
 function toScimAnswer(body: object, status = 200): Answer {
@@ -211,7 +257,8 @@ function toScimAnswer(body: object, status = 200): Answer {
 async function toContext(call: Call, services: Services): Promise<ScimContext> {
   const providerId = await authenticateScim(services, call.header('authorization'))
   const { audience, client, externalUrl } = call
-  return { providerId, audience, ip: client.ip, baseUrl: `${externalUrl}${base}` }
+  const baseUrl = `${externalUrl}${base}`
+  return { providerId, audience, ip: client.ip, baseUrl, ifMatch: call.header('if-match') }
 }
 
 function readBody(body: unknown): ScimObject {
@@ -219,13 +266,4 @@ function readBody(body: unknown): ScimObject {
   const flaw = findUnstorable(body)
   if (flaw !== undefined) throw scimError('invalidValue', `The body ${flaw}`)
   return body
-}
-
-/** RFC 7644, section 3.14. */
-async function checkVersion(call: Call, find: () => Promise<StoredRow>): Promise<void> {
-  const wanted = call.header('if-match')
-  if (wanted === undefined || wanted === '*') return
-  const { updated_at: updatedAt } = await find()
-  if (wanted === toVersion(updatedAt)) return
-  throw new ApiError('conflict', 'The resource was changed in the meantime', { status: 412 })
 }

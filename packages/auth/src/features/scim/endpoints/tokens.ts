@@ -1,6 +1,7 @@
 import { json, noContent } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
+import { toAdministrator } from '../../audit/admin-action.ts'
 import { getProvider } from '../../sso/providers.ts'
 import { requireServiceProvider } from '../../sso/sign-in.ts'
 import { listScimTokens } from '../statements/tokens.ts'
@@ -30,9 +31,10 @@ export const adminCreateScimToken = defineEndpoint({
   allowed: 'admin',
   requires,
   success: { status: 201, description: 'The token. Only this response has it' },
-  async handle({ params, adminRole, client }, services) {
+  async handle(call, services) {
+    const { params } = call
     const { id } = await getProvider(services, params['idp_id'] ?? '')
-    const body = await createScimToken(services, id, { adminRole, ip: client.ip })
+    const body = await createScimToken(services, id, toAdministrator(call))
     return { status: 201, body }
   },
 })
@@ -44,9 +46,10 @@ export const adminDeleteScimToken = defineEndpoint({
   allowed: 'admin',
   requires,
   success: { status: 204, description: 'The token is deleted' },
-  async handle({ params, adminRole, client }, services) {
+  async handle(call, services) {
+    const { params } = call
     const { id } = await getProvider(services, params['idp_id'] ?? '')
-    const admin = { adminRole, ip: client.ip }
+    const admin = toAdministrator(call)
     await deleteScimToken(services, id, params['token_id'] ?? '', admin)
     return noContent
   },

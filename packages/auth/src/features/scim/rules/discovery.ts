@@ -43,9 +43,12 @@ interface AttributeOptions {
   readonly type?: AttributeType
   readonly required?: boolean
   readonly multiValued?: boolean
-  readonly isReadOnly?: boolean
+  /** Default: readWrite. */
+  readonly mutability?: 'readOnly' | 'immutable'
   readonly isUnique?: boolean
   readonly subAttributes?: readonly object[]
+  /** The resources that a reference leads to. */
+  readonly referenceTypes?: readonly string[]
 }
 
 function attribute(name: string, options: AttributeOptions = {}) {
@@ -56,10 +59,11 @@ function attribute(name: string, options: AttributeOptions = {}) {
     multiValued,
     required,
     ...(type === 'string' && { caseExact: false }),
-    mutability: options.isReadOnly ? 'readOnly' : 'readWrite',
+    mutability: options.mutability ?? 'readWrite',
     returned: 'default',
     uniqueness: options.isUnique ? 'server' : 'none',
     ...(subAttributes && { subAttributes }),
+    ...(options.referenceTypes && { referenceTypes: options.referenceTypes }),
   }
 }
 
@@ -68,7 +72,13 @@ const valueAttributes = [
   attribute('type'),
   attribute('primary', { type: 'boolean' }),
 ]
-const memberAttributes = [attribute('value'), attribute('display', { isReadOnly: true })]
+
+/** A link to another resource, whose ID is the value. */
+const toLink = (resource: string) => [
+  attribute('value', { mutability: 'immutable' }),
+  attribute('$ref', { type: 'reference', mutability: 'immutable', referenceTypes: [resource] }),
+  attribute('display', { mutability: 'readOnly' }),
+]
 
 const schemas = [
   {
@@ -87,8 +97,8 @@ const schemas = [
       attribute('groups', {
         type: 'complex',
         multiValued: true,
-        isReadOnly: true,
-        subAttributes: memberAttributes,
+        mutability: 'readOnly',
+        subAttributes: toLink('Group'),
       }),
     ],
   },
@@ -98,7 +108,7 @@ const schemas = [
     description: 'Group',
     attributes: [
       attribute('displayName', { required: true, isUnique: true }),
-      attribute('members', { type: 'complex', multiValued: true, subAttributes: memberAttributes }),
+      attribute('members', { type: 'complex', multiValued: true, subAttributes: toLink('User') }),
     ],
   },
 ]

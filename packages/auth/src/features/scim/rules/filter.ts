@@ -164,32 +164,53 @@ export function parseAttributePath(text: string): AttributePath {
   const bare = text.replace(coreUrn, '')
   const [, urn, rest] = extensionUrn.exec(bare) ?? []
   if (urn !== undefined && rest !== undefined) return [urn, ...rest.split('.')]
+  // The name of an extension stands for the whole object.
+  if (/^urn:[^"[\]\s]+:(?:User|Group)$/i.test(bare)) return [bare]
   if (/^(?:\$ref|[a-z][\w$-]*)(?:\.(?:\$ref|[a-z][\w$-]*))*$/i.test(bare)) return bare.split('.')
   throw scimError('invalidPath', `${text.slice(0, 100)} is not the name of an attribute`)
 }
 
-/** Whether the resource matches. Names and texts are compared without regard to case. */
-export function matchesFilter(resource: unknown, filter: Filter): boolean {
-  switch (filter.kind) {
-    case 'and':
-      return matchesFilter(resource, filter.left) && matchesFilter(resource, filter.right)
-    case 'or':
-      return matchesFilter(resource, filter.left) || matchesFilter(resource, filter.right)
-    case 'not':
-      return !matchesFilter(resource, filter.filter)
-    case 'present':
-      return readValues(resource, filter.path).some((value) => value !== null && value !== '')
-    case 'some':
-      return readValues(resource, filter.path).some((value) => matchesFilter(value, filter.filter))
-    case 'compare': {
-      const { operator, value } = filter
-      const values = readValues(resource, filter.path)
-      // An attribute that is absent is not equal to any value.
-      if (operator === 'ne') return !values.some((each) => compare(each, 'eq', value))
-      if (values.length === 0) return operator === 'eq' && value === null
-      return values.some((each) => compare(each, operator, value))
+/** A filter of many conditions, on many lists, would block all other requests for minutes. */
+const mostValues = 2_000_000
+
+/** Whether a resource matches. Names and texts are compared without regard to case. */
+export type Matcher = (resource: unknown, filter: Filter) => boolean
+
+/**
+ * Create one for each request: it counts the values that it reads.
+ * @throws {ApiError} from the matcher, when the request takes too many comparisons.
+ */
+export function createMatcher(): Matcher {
+  let left = mostValues
+  const read = (resource: unknown, path: AttributePath) => {
+    const values = readValues(resource, path)
+    left -= values.length + 1
+    if (left < 0) throw scimError('tooMany', 'The filters of the request take too many comparisons')
+    return values
+  }
+  function matches(resource: unknown, filter: Filter): boolean {
+    switch (filter.kind) {
+      case 'and':
+        return matches(resource, filter.left) && matches(resource, filter.right)
+      case 'or':
+        return matches(resource, filter.left) || matches(resource, filter.right)
+      case 'not':
+        return !matches(resource, filter.filter)
+      case 'present':
+        return read(resource, filter.path).some((value) => value !== null && value !== '')
+      case 'some':
+        return read(resource, filter.path).some((value) => matches(value, filter.filter))
+      case 'compare': {
+        const { operator, value } = filter
+        const values = read(resource, filter.path)
+        // An attribute that is absent is not equal to any value.
+        if (operator === 'ne') return !values.some((each) => compare(each, 'eq', value))
+        if (values.length === 0) return operator === 'eq' && value === null
+        return values.some((each) => compare(each, operator, value))
+      }
     }
   }
+  return matches
 }
 
 /** All values at a path; a list counts as each of its items, and an item as its `value`. */

@@ -2,8 +2,9 @@ import { uuidPattern } from '../../sessions/bearer.ts'
 import type { ScimGroupRow } from '../statements/groups.ts'
 import { findKey } from './filter.ts'
 import { isObject, type ScimObject } from './patch.ts'
+import { toVersion } from './resource-version.ts'
 import { scimError } from './scim-error.ts'
-import { parseExternalId, toVersion } from './user-resource.ts'
+import { parseExternalId } from './user-resource.ts'
 
 export const groupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 

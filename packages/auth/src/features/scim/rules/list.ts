@@ -1,6 +1,6 @@
 import {
+  createMatcher,
   type Filter,
-  matchesFilter,
   parseAttributePath,
   parseFilter,
   readValues,
@@ -52,8 +52,9 @@ export function findEquality(filter: Filter | undefined, attribute: string): str
 /** Selects, sorts and cuts resources that have been read as a whole. */
 export function selectResources(resources: readonly ScimObject[], query: ListQuery) {
   const { filter, sortBy, startIndex, count, isDescending } = query
+  const matches = createMatcher()
   const matching =
-    filter === undefined ? resources : resources.filter((each) => matchesFilter(each, filter))
+    filter === undefined ? resources : resources.filter((each) => matches(each, filter))
   const sorted = sortBy === undefined ? matching : sort(matching, sortBy, isDescending)
   const page = sorted.slice(startIndex - 1, startIndex - 1 + count)
   return { total: matching.length, page }
@@ -65,10 +66,12 @@ function sort(resources: readonly ScimObject[], path: readonly string[], isDesce
     return value === undefined ? '' : `${value}`.toLowerCase()
   }
   const direction = isDescending ? -1 : 1
-  return resources.toSorted((one, other) => {
-    const [left, right] = [keyOf(one), keyOf(other)]
-    return left === right ? 0 : left < right ? -direction : direction
-  })
+  return resources
+    .map((resource) => ({ resource, key: keyOf(resource) }))
+    .toSorted((one, other) =>
+      one.key === other.key ? 0 : one.key < other.key ? -direction : direction,
+    )
+    .map(({ resource }) => resource)
 }
 
 export function toListResponse(page: readonly ScimObject[], total: number, startIndex: number) {

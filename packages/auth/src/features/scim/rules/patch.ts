@@ -1,8 +1,9 @@
 import {
   type AttributePath,
+  createMatcher,
   type Filter,
   findKey,
-  matchesFilter,
+  type Matcher,
   parseAttributePath,
   parseFilter,
 } from './filter.ts'
@@ -24,13 +25,14 @@ export function applyPatch(resource: ScimObject, body: ScimObject): ScimObject {
     throw scimError('invalidSyntax', `Operations must be a list of at most ${mostOperations} items`)
   }
   const changed = structuredClone(resource)
-  for (const operation of operations) applyOperation(changed, operation)
+  const matches = createMatcher()
+  for (const operation of operations) applyOperation(changed, operation, matches)
   return changed
 }
 
 type Kind = 'add' | 'replace' | 'remove'
 
-function applyOperation(resource: ScimObject, operation: unknown): void {
+function applyOperation(resource: ScimObject, operation: unknown, matches: Matcher): void {
   if (!isObject(operation)) throw scimError('invalidSyntax', 'An operation must be an object')
   const kind = `${operation['op']}`.toLowerCase()
   if (kind !== 'add' && kind !== 'replace' && kind !== 'remove') {
@@ -41,13 +43,22 @@ function applyOperation(resource: ScimObject, operation: unknown): void {
     if (kind === 'remove') throw scimError('noTarget', 'remove needs a path')
     if (!isObject(value)) throw scimError('invalidValue', 'Without a path, value must be an object')
     // Some providers send names with dots instead of nested objects.
-    for (const [name, each] of Object.entries(value)) applyAt(resource, name, kind, each)
+    for (const [name, each] of Object.entries(value)) {
+      applyAt(resource, name, { kind, value: each, matches })
+    }
     return
   }
   if (typeof path !== 'string') throw scimError('invalidPath', 'path must be a string')
-  const [root = ''] = path.split(/[.[]/, 1)
+  const [root = ''] = parseTarget(path).path
   if (readOnly.includes(root.toLowerCase())) throw scimError('mutability', `${root} is read-only`)
-  applyAt(resource, path, kind, value)
+  applyAt(resource, path, { kind, value, matches })
+}
+
+interface Change {
+  readonly kind: Kind
+  readonly value: unknown
+  /** Selects values of a list. */
+  readonly matches: Matcher
 }
 
 interface Target {
@@ -60,12 +71,15 @@ interface Target {
 
 function parseTarget(text: string): Target {
   const [, name = text, condition, sub] = /^([^[]+)\[(.+)\](?:\.([\w$]+))?$/s.exec(text) ?? []
-  // The name of an extension stands for the whole object.
-  const path = /^urn:.+:(?:User|Group)$/i.test(name) ? [name] : parseAttributePath(name)
-  return { path, filter: condition === undefined ? undefined : parseFilter(condition), sub }
+  return {
+    path: parseAttributePath(name),
+    filter: condition === undefined ? undefined : parseFilter(condition),
+    sub,
+  }
 }
 
-function applyAt(resource: ScimObject, text: string, kind: Kind, value: unknown): void {
+function applyAt(resource: ScimObject, text: string, change: Change): void {
+  const { kind, value } = change
   const { path, filter, sub } = parseTarget(text)
   const name = path.at(-1) ?? ''
   let parent = resource
@@ -81,7 +95,7 @@ function applyAt(resource: ScimObject, text: string, kind: Kind, value: unknown)
     }
   }
   const key = toKey(parent, name)
-  if (filter !== undefined) return applyToSelected(parent, key, { filter, sub, kind, value })
+  if (filter !== undefined) return applyToSelected(parent, key, { filter, sub, ...change })
   if (kind === 'remove') return removeAt(parent, key, value)
   const before = parent[key]
   if (kind === 'add' && Array.isArray(before)) parent[key] = addValues(before, value)
@@ -126,21 +140,19 @@ function toComparable(item: unknown): string {
   return JSON.stringify(key === undefined ? item : (item as ScimObject)[key])
 }
 
-interface Selection {
+interface Selection extends Change {
   readonly filter: Filter
   readonly sub: string | undefined
-  readonly kind: Kind
-  readonly value: unknown
 }
 
 function applyToSelected(
   parent: ScimObject,
   key: string,
-  { filter, sub, kind, value }: Selection,
+  { filter, sub, kind, value, matches }: Selection,
 ): void {
   const before = parent[key] ?? []
   if (!Array.isArray(before)) throw scimError('invalidPath', `${key} is not a list`)
-  const isSelected = (item: unknown) => matchesFilter(item, filter)
+  const isSelected = (item: unknown) => matches(item, filter)
   if (kind === 'remove' && sub === undefined) {
     parent[key] = before.filter((item) => !isSelected(item))
     return

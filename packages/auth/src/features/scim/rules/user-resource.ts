@@ -3,6 +3,7 @@ import { countStoredBytes, findUnstorable, type Metadata } from '../../users/met
 import type { ScimUserRow } from '../statements/users.ts'
 import { findKey } from './filter.ts'
 import { isObject, type ScimObject } from './patch.ts'
+import { toVersion } from './resource-version.ts'
 import { scimError } from './scim-error.ts'
 
 export const userSchema = 'urn:ietf:params:scim:schemas:core:2.0:User'
@@ -36,17 +37,17 @@ export function toUserResource(row: ScimUserRow, baseUrl: string): ScimObject {
   }
 }
 
-/** An entity tag. */
-export function toVersion(updatedAt: string): string {
-  return `W/"${updatedAt}"`
-}
-
 /** Attributes that the server decides about, those with columns, and passwords, which it ignores. */
 const handled = ['schemas', 'id', 'externalid', 'username', 'active', 'groups', 'meta', 'password']
 const mostAttributeBytes = 16_384
 
-/** Parses a resource that was sent, or the result of a patch. @throws {ApiError} */
-export function parseUserResource(resource: ScimObject): ScimUserFields {
+/**
+ * Parses a resource that was sent, or the result of a patch.
+ * @param isActive what the user is if the resource does not say, so that a provider that leaves out
+ *   `active` does not activate a user.
+ * @throws {ApiError}
+ */
+export function parseUserResource(resource: ScimObject, isActive: boolean): ScimUserFields {
   const read = (name: string) => resource[findKey(resource, name) ?? '']
   const userName = read('userName')
   if (typeof userName !== 'string' || userName.trim() === '' || userName.length > 255) {
@@ -65,7 +66,7 @@ export function parseUserResource(resource: ScimObject): ScimUserFields {
   return {
     user_name: userName.trim(),
     external_id: parseExternalId(read('externalId')),
-    active: parseActive(read('active')),
+    active: parseActive(read('active') ?? isActive),
     attributes,
   }
 }
@@ -79,7 +80,6 @@ export function parseExternalId(value: unknown): string | null {
 
 /** Entra ID sends the words True and False. */
 function parseActive(value: unknown): boolean {
-  if (value === undefined || value === null) return true
   if (typeof value === 'boolean') return value
   const word = typeof value === 'string' ? value.toLowerCase() : ''
   if (word === 'true' || word === 'false') return word === 'true'
@@ -111,7 +111,7 @@ function readEmail(item: unknown): string {
 }
 
 /** What applications show. */
-export function toUserMetadata(fields: ScimUserFields): Metadata {
+export function toUserMetadata(fields: ScimUserFields, isEmailVerified: boolean): Metadata {
   const { attributes } = fields
   const name = attributes['name']
   const formatted = isObject(name)
@@ -121,6 +121,6 @@ export function toUserMetadata(fields: ScimUserFields): Metadata {
   const email = findUserEmail(fields)
   return {
     ...(typeof fullName === 'string' && fullName !== '' && { full_name: fullName }),
-    ...(email !== null && { email, email_verified: true }),
+    ...(email !== null && { email, email_verified: isEmailVerified }),
   }
 }

@@ -1,6 +1,6 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
-import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import { type AdminAction, actionColumns, logAction } from '../../audit/admin-action.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
 export interface ScimTokenRow extends Row {
@@ -8,12 +8,9 @@ export interface ScimTokenRow extends Row {
   readonly created_at: Time
 }
 
-interface ScimTokenAction {
+interface ScimTokenAction extends AdminAction {
   readonly id: string
   readonly sso_provider_id: string
-  readonly now: Date
-  readonly ip: string
-  readonly audit: NewAuditEntry
 }
 
 interface NewScimToken extends ScimTokenAction {
@@ -25,13 +22,7 @@ interface NewScimToken extends ScimTokenAction {
 
 const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, sso_provider_id uuid, token_hash text,
-       most int, now timestamptz, ip text, audit jsonb)
-   )`
-
-const logged = `logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from t cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+       most int, ${actionColumns})
    )`
 
 /** Returns no row if the provider has too many. */
@@ -44,7 +35,7 @@ export const addScimToken = statement(
      where (select count(*) from {ns}.scim_tokens o
        where o.sso_provider_id = p.sso_provider_id) < p.most
      returning *
-   ), ${logged}
+   ), ${logAction('t')}
    select id, created_at from t`,
 ).returning<ScimTokenRow>()
 
@@ -63,7 +54,7 @@ export const removeScimToken = statement(
      delete from {ns}.scim_tokens t using p
      where t.id = p.id and t.sso_provider_id = p.sso_provider_id
      returning t.id
-   ), ${logged}
+   ), ${logAction('t')}
    select id from t`,
 )
 

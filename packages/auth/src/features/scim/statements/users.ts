@@ -1,6 +1,6 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
-import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import { type AdminAction, actionColumns, logAction } from '../../audit/admin-action.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
@@ -76,7 +76,7 @@ export const findUnprovisionedUser = statement(
    order by lower(i.provider_id) = lower($2) desc, u.created_at limit 1`,
 ).returning<{ readonly id: string }>()
 
-export interface ScimUserWrite {
+export interface ScimUserWrite extends AdminAction {
   readonly user_id: string
   readonly sso_provider_id: string
   readonly user_name: string
@@ -86,13 +86,11 @@ export interface ScimUserWrite {
   readonly is_deleted: boolean
   /** Null if the user has no address. */
   readonly email: string | null
+  readonly is_email_verified: boolean
   /** Merged into the metadata of the user. */
   readonly user_metadata: Metadata
   /** The version that was read; null when the user is provisioned. */
   readonly expected: Time | null
-  readonly now: Date
-  readonly ip: string
-  readonly audit: NewAuditEntry
 }
 
 /**
@@ -106,9 +104,10 @@ export const writeScimUser = statement(
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, sso_provider_id uuid,
        user_name text, external_id text, active boolean, attributes jsonb, is_deleted boolean,
-       email text, user_metadata jsonb, expected timestamptz, now timestamptz, ip text, audit jsonb)
+       email text, is_email_verified boolean, user_metadata jsonb, expected timestamptz,
+       ${actionColumns})
    ), current as materialized (
-     select s.user_id, s.user_name from {ns}.scim_users s cross join p
+     select s.user_id, s.user_name, s.banned_before from {ns}.scim_users s cross join p
      where s.user_id = p.user_id and s.sso_provider_id = p.sso_provider_id
        and (p.expected is null or s.updated_at = p.expected)
      for update of s
@@ -119,35 +118,36 @@ export const writeScimUser = statement(
        and (p.expected is null or exists (select from current))
      order by s.id for update of s
    ), due as materialized (
-     select u.id from {ns}.users u cross join p
+     select u.id, u.banned_until from {ns}.users u cross join p
      where u.id = p.user_id and u.is_sso_user and u.deleted_at is null
        and (select count(*) from ending) >= 0
        and (p.expected is null or exists (select from current))
      for update of u
    ), s as (
      insert into {ns}.scim_users as s (user_id, sso_provider_id, user_name, external_id, active,
-       attributes, created_at, updated_at, deleted_at)
+       attributes, created_at, updated_at, deleted_at, banned_before)
      select due.id, p.sso_provider_id, p.user_name, p.external_id, p.active, p.attributes, p.now,
-       p.now, case when p.is_deleted then p.now end
-     from due cross join p
+       p.now, case when p.is_deleted then p.now end, case when p.active then null
+         when due.banned_until = ${forever} then c.banned_before else due.banned_until end
+     from due cross join p left join current c on true
      on conflict (user_id) do update set user_name = excluded.user_name,
        external_id = excluded.external_id, active = excluded.active,
        attributes = excluded.attributes, updated_at = excluded.updated_at,
-       deleted_at = excluded.deleted_at
+       deleted_at = excluded.deleted_at, banned_before = excluded.banned_before
        where s.sso_provider_id = excluded.sso_provider_id
      returning s.*
    ), changed as (
      update {ns}.users u set
        email = p.email,
-       email_confirmed_at = case when p.email is not null
+       email_confirmed_at = case when p.is_email_verified
          then coalesce(u.email_confirmed_at, p.now) end,
-       banned_until = case when not p.active then greatest(u.banned_until, ${forever})
-         when u.banned_until = ${forever} then null else u.banned_until end,
+       banned_until = case when not p.active then ${forever}
+         when u.banned_until = ${forever} then c.banned_before else u.banned_until end,
        raw_user_meta_data = u.raw_user_meta_data || p.user_metadata,
        raw_app_meta_data = case when p.is_deleted then u.raw_app_meta_data - 'groups'
          else u.raw_app_meta_data end,
        updated_at = p.now
-     from s cross join p
+     from s cross join p left join current c on true
      where u.id = s.user_id
    ), freed as (
      -- The provider may give the former name to someone else, who must not get this account.
@@ -161,10 +161,6 @@ export const writeScimUser = statement(
    ), unlisted as (
      delete from {ns}.scim_members m using s cross join p
      where m.user_id = s.user_id and p.is_deleted
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from s cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('s')}
    select ${columns} from s`,
 ).returning<ScimUserRow>()

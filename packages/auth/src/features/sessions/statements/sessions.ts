@@ -55,10 +55,12 @@ export const openSession = statement(
     'notAfter',
   ],
   `with signed_in as (
-     -- A concurrent password change locks this row; the condition is checked again afterwards.
+     -- A concurrent password change or ban locks this row; the conditions are checked again
+     -- afterwards.
      update {ns}.users u set last_sign_in_at = $10, updated_at = $10,
        encrypted_password = coalesce($7, u.encrypted_password)
      where u.id = $2 and ($11::text is null or u.encrypted_password = $11)
+       and (u.banned_until is null or u.banned_until <= $10)
      returning u.*
    ), opened as (
      insert into {ns}.sessions

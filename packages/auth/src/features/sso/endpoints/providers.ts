@@ -2,6 +2,7 @@ import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
 import type { Services } from '../../../services.ts'
+import { toAdministrator } from '../../audit/admin-action.ts'
 import {
   createProvider,
   getProvider,
@@ -70,8 +71,9 @@ export const adminCreateSsoProvider = defineEndpoint({
     ),
   }),
   success: { status: 201, description: 'The provider' },
-  async handle({ body, adminRole, client }, services) {
-    const created = await createProvider(services, body, { adminRole, ip: client.ip })
+  async handle(call, services) {
+    const { body } = call
+    const created = await createProvider(services, body, toAdministrator(call))
     return { status: 201, body: toProviderRecord(created) }
   },
 })
@@ -96,8 +98,9 @@ export const adminUpdateSsoProvider = defineEndpoint({
   requires,
   body: Type.Object(fields),
   success: { status: 200, description: 'The provider' },
-  async handle({ body, params, adminRole, client }, services) {
-    const admin = { adminRole, ip: client.ip }
+  async handle(call, services) {
+    const { body, params } = call
+    const admin = toAdministrator(call)
     const changed = await updateProvider(services, params['idp_id'] ?? '', body, admin)
     return json(toProviderRecord(changed))
   },
@@ -110,8 +113,9 @@ export const adminDeleteSsoProvider = defineEndpoint({
   allowed: 'admin',
   requires,
   success: { status: 200, description: 'The removed provider' },
-  async handle({ params, adminRole, client }, services) {
-    const admin = { adminRole, ip: client.ip }
+  async handle(call, services) {
+    const { params } = call
+    const admin = toAdministrator(call)
     return json(toProviderRecord(await removeProvider(services, params['idp_id'] ?? '', admin)))
   },
 })

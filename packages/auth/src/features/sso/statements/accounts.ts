@@ -2,8 +2,16 @@ import { statement } from '../../../db/statement.ts'
 import { selectUser, type UserRow } from '../../users/statements/user-row.ts'
 
 /**
+ * Converts only letters of ASCII, so that no other character becomes equal to one of them. The result
+ * has the collation of the index.
+ */
+const toLowerCase = (text: string) => `lower(${text}::text collate "C") collate "default"`
+
+/**
  * `id` is the user's ID at the identity provider. Without such an identity, it is a user whom the
- * provider has provisioned with SCIM under that name or address.
+ * provider has provisioned with SCIM under that name. A user who has never signed in is also found by
+ * the address, which many identity providers let users change: later, it would give the account to
+ * someone else.
  */
 export const findSsoUser = statement(
   'find_sso_user',
@@ -12,9 +20,15 @@ export const findSsoUser = statement(
      select i.user_id, 1 as rank from {ns}.identities i
      where i.provider = $1 and i.provider_id = $2
      union all
-     select s.user_id, case when lower(s.user_name) = lower($2) then 2 else 3 end
+     select s.user_id, 2
      from {ns}.scim_users s
-     where s.sso_provider_id = $3 and lower(s.user_name) in (lower($2), lower($4))
+     where s.sso_provider_id = $3 and (s.user_name = $2 or lower(s.user_name) = ${toLowerCase('$2')})
+     union all
+     select s.user_id, 3
+     from {ns}.scim_users s join {ns}.users u on u.id = s.user_id
+     where s.sso_provider_id = $3 and lower(s.user_name) = $4 and u.last_sign_in_at is null
+       and not exists (select from {ns}.identities i
+         where i.user_id = s.user_id and i.provider = $1 and i.provider_id <> lower(s.user_name))
    )
    select ${selectUser('u')}
    from found f join {ns}.users u on u.id = f.user_id

@@ -1,6 +1,6 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
-import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import { type AdminAction, actionColumns, logAction } from '../../audit/admin-action.ts'
 import type { Json } from '../../users/metadata.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
@@ -43,20 +43,11 @@ const storedDomains = `array(select d.domain from {ns}.sso_domains d
 const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, resource_id text, disabled boolean,
        entity_id text, metadata_xml text, metadata_url text, attribute_mapping jsonb,
-       name_id_format text, domains jsonb, now timestamptz, ip text, audit jsonb)
+       name_id_format text, domains jsonb, ${actionColumns})
    )`
 
-const logged = `logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from s cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )`
-
-export interface ProviderAction {
+export interface ProviderAction extends AdminAction {
   readonly id: string
-  readonly now: Date
-  readonly ip: string
-  readonly audit: NewAuditEntry
 }
 
 interface ProviderValues
@@ -88,7 +79,7 @@ export const addSsoProvider = statement(
      select d.domain, s.id, p.now
      from s cross join p cross join jsonb_array_elements_text(p.domains) as d(domain)
      returning domain
-   ), ${logged}
+   ), ${logAction('s')}
    select ${columns('array(select domain from assigned order by domain)')} from s`,
 ).returning<SsoProviderRow>()
 
@@ -126,7 +117,7 @@ export const changeSsoProvider = statement(
      where not exists (select from {ns}.sso_domains o
        where o.domain = d.domain and o.sso_provider_id = s.id)
      returning domain
-   ), ${logged}
+   ), ${logAction('s')}
    select ${columns(`array(
      select domain from {ns}.sso_domains o
      where o.sso_provider_id = s.id and o.domain not in (select domain from removed)
@@ -139,7 +130,7 @@ export const removeSsoProvider = statement(
   object<ProviderAction>(),
   `with ${parameters}, s as (
      delete from {ns}.sso_providers s using p where s.id = p.id returning s.*
-   ), ${logged}
+   ), ${logAction('s')}
    select ${columns(storedDomains)} from s`,
 ).returning<SsoProviderRow>()
 
@@ -170,6 +161,13 @@ export const findSsoProviderByDomain = statement(
    from {ns}.sso_domains named join {ns}.sso_providers s on s.id = named.sso_provider_id
    where named.domain = $1`,
 ).returning<SsoProviderRow>()
+
+/** Returns no row if no provider has the domain. */
+export const findDomainOwner = statement(
+  'find_domain_owner',
+  ['domain'],
+  'select sso_provider_id as id from {ns}.sso_domains where domain = $1',
+).returning<{ readonly id: string }>()
 
 /** All providers, oldest first. `resourceId` and `prefix` may be null. */
 export const listSsoProviders = statement(

@@ -1,0 +1,51 @@
+import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
+import type { Services } from '../../services.ts'
+import type { Metadata } from '../users/metadata.ts'
+import { type AuditAction, toAdminEntry } from './audit.ts'
+
+/** The administrator who makes a change. */
+export interface Administrator {
+  readonly adminRole: string
+  readonly ip: string
+}
+
+/** The parameters with which a statement records the action of an administrator. */
+export interface AdminAction {
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+}
+
+/** @param traits what the action concerns. */
+export function toAdminAction(
+  { now }: Pick<Services, 'now'>,
+  action: AuditAction,
+  { adminRole, ip }: Administrator,
+  traits: Metadata,
+): AdminAction {
+  return { now: new Date(now()), ip, audit: toAdminEntry(action, adminRole, traits) }
+}
+
+/** The administrator who sends a request. */
+export function toAdministrator({
+  adminRole,
+  client,
+}: {
+  readonly adminRole: string
+  readonly client: { readonly ip: string }
+}): Administrator {
+  return { adminRole, ip: client.ip }
+}
+
+/** The columns of `AdminAction` in the parameters of a statement. */
+export const actionColumns = 'now timestamptz, ip text, audit jsonb'
+
+/**
+ * Writes the entry in `p`, if there is a row in `changed`.
+ * @param changed the name of a common table expression.
+ */
+export const logAction = (changed: string) => `logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from ${changed} cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )`
