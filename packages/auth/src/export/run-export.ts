@@ -1,6 +1,5 @@
 import { performance } from 'node:perf_hooks'
 import { pipeline } from 'node:stream/promises'
-import { Secret } from 'otpauth'
 import type { Client, QueryResultRow } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { sessionForCopies } from '../db/backup/format.ts'
@@ -26,14 +25,15 @@ import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supa
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
 import { copyWithSecondPass } from '../import/table-importer.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
-import * as statements from './statements/supabase.ts'
-import { type ExportTable, exportTables } from './statements/supabase.ts'
+import { type SecretRow, secretKinds } from './secrets.ts'
+import * as statements from './statements/batches.ts'
+import type { ExportTable } from './statements/export-table.ts'
 import { openTriggerGuard, type TriggerGuard } from './user-triggers.ts'
 
 export interface ExportSettings {
   readonly to: SupabaseUrl
   readonly from: { readonly url: string; readonly schema: string }
-  /** Decrypts TOTP secrets. */
+  /** Decrypts TOTP secrets and the secrets of custom providers. */
   readonly factorSecrets: SecretBox
   readonly isDryRun: boolean
   readonly onProgress: ImportSettings['onProgress']
@@ -41,8 +41,7 @@ export interface ExportSettings {
 }
 
 /**
- * Writes users, identities, factors and passkeys back into a schema of Supabase Auth, a transaction
- * per batch. Rows that are newer there are kept.
+ * Writes everything but sessions back into a schema of Supabase Auth, a transaction per batch. Rows that are newer there are kept.
  * @throws {ImportError} with advice.
  */
 export async function runExport(settings: ExportSettings): Promise<ImportReport> {
@@ -52,14 +51,14 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
   return await withBothDatabases(to, from.url, async (clients) => {
     const { supabase, own } = clients
     const schema = await readSupabaseSchema(supabase, to, {})
-    const tables = exportTables.filter(({ name }) => schema.hasTable(name))
-    const names = tables.map(({ name }) => name)
+    const tables = statements.exportTables.filter((table) => isSupported(table, schema))
+    const names = tables.flatMap(({ name, companions = {} }) => [name, ...Object.keys(companions)])
     const triggers = await openTriggerGuard(supabase, to, names)
     const source = supabase.escapeLiteral(await readDatabaseIdentity(supabase, to))
     await own.query('begin transaction isolation level repeatable read, read only')
     await own.query(sessionForCopies)
     if (isDryRun) {
-      const copies = copyTables({ schema: quote(to.schema), tables: names, has: schema.has })
+      const copies = copyTables({ schema: quote(to.schema), tables, has: schema.has })
       await supabase.query(copies)
     }
     await supabase.query(statements.createStages(tables))
@@ -81,23 +80,10 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
   })
 }
 
-/** A staged factor, whose secrets have to be converted. */
-interface FactorRow {
-  readonly id: string
-  readonly factor_type: string
-  readonly secret: Buffer | null
-  readonly credential: StoredCredential | null
-  readonly aaguid: string | null
-}
-
-/** A WebAuthn credential in the format of this server. */
-interface StoredCredential {
-  readonly id: string
-  readonly public_key: string
-  readonly sign_count: number
-  readonly transports: readonly string[]
-  readonly is_syncable: boolean
-  readonly is_backed_up: boolean
+/** Releases before September 2025 identify OAuth clients by a text that this server does not have. */
+function isSupported({ name }: ExportTable, { has, hasTable }: SupabaseSchema): boolean {
+  const isOfClients = name === 'oauth_clients' || name === 'oauth_consents'
+  return hasTable(name) && !(isOfClients && has('oauth_clients', 'client_id'))
 }
 
 interface TableExporterParts {
@@ -162,31 +148,27 @@ class TableExporter {
     const { rows } = await this.#run<{ last: string | null }>(statements.findLast(table))
     const last = rows[0]?.last ?? null
     if (last === null) return { last, outcomes: [] }
-    if (table.name === 'mfa_factors') await this.#convertSecrets()
+    await this.#convertSecrets(table)
     await this.#run(statements.decideOutcomes(table))
     const { isDryRun } = this.#settings
     const has = (column: string) =>
       this.#schema.has(table.name, column) && (!isDryRun || isCopied(table.name, column))
+    if (table.prepare !== undefined) await this.#run(table.prepare)
     await this.#run(statements.writeRows(table, has))
+    for (const statement of table.writeMore ?? []) await this.#run(statement)
     const outcomes = await this.#run<Outcome>(statements.countOutcomes(mostExamples))
     return { last, outcomes: outcomes.rows }
   }
 
-  /** TOTP secrets are written unencrypted, in base32. Supabase Auth encrypts them at the next use. */
-  async #convertSecrets(): Promise<void> {
-    const { rows } = await this.#run<FactorRow>(statements.selectFactorSecrets)
-    const toText = ({ id, secret }: FactorRow) =>
-      secret === null
-        ? null
-        : new Secret({
-            buffer: new Uint8Array(this.#settings.factorSecrets.open(secret, id)).buffer,
-          }).base32
+  async #convertSecrets(table: ExportTable): Promise<void> {
+    const kind = secretKinds[table.name]
+    if (kind === undefined) return
+    const { rows } = await this.#run<SecretRow>(statements.selectSecrets(table, kind.columns))
+    const secrets = rows.map((row) => kind.convert(row, this.#settings.factorSecrets))
     await this.#run(statements.stageSecrets, [
       rows.map(({ id }) => id),
-      rows.map(toText),
-      rows.map(({ credential, aaguid }) =>
-        credential === null ? null : JSON.stringify(toSupabaseCredential(credential, aaguid)),
-      ),
+      secrets.map(({ text }) => text),
+      secrets.map(({ json }) => (json === null ? null : JSON.stringify(json))),
     ])
   }
 
@@ -226,27 +208,5 @@ class TableExporter {
 
   #toOwnText(text: string): string {
     return withSchema(text, this.#settings.from.schema)
-  }
-}
-
-/** Converts a credential to the format of the WebAuthn library that Supabase Auth uses. */
-function toSupabaseCredential(credential: StoredCredential, aaguid: string | null): object {
-  const toBase64 = (text: string) => Buffer.from(text, 'base64url').toString('base64')
-  return {
-    id: toBase64(credential.id),
-    publicKey: toBase64(credential.public_key),
-    attestationType: 'none',
-    transport: credential.transports,
-    flags: {
-      userPresent: true,
-      userVerified: true,
-      backupEligible: credential.is_syncable,
-      backupState: credential.is_backed_up,
-    },
-    authenticator: {
-      AAGUID: Buffer.from((aaguid ?? '').replaceAll('-', ''), 'hex').toString('base64'),
-      signCount: credential.sign_count,
-      cloneWarning: false,
-    },
   }
 }

@@ -102,9 +102,10 @@ export class TargetWriter {
     await steps.convert?.()
     await this.run(batches.decideOutcomes(table), [first, last, this.source])
     const { isDryRun } = this.#settings
-    const has = (column: string) => !isDryRun || isCopied(table.name, column)
+    const has = (column: string) => !isDryRun || isCopied(table.target ?? table.name, column)
     await this.run(batches.writeRows(table, has))
     await this.run(batches.recordRows(table), [this.source])
+    for (const statement of table.writeMore ?? []) await this.run(statement)
     if (!isDryRun) await steps.writeMore?.(range)
     const outcomes = await this.run<Outcome>(batches.countOutcomes(mostExamples))
     return { count, range, outcomes: outcomes.rows }
@@ -131,8 +132,10 @@ export class TargetWriter {
 
   async #copyTables(tables: readonly ImportTable[]): Promise<void> {
     const { schema } = this.#settings
-    const names = tables.map(({ name }) => name)
-    await this.client.query(copyTables({ schema: quote(schema), tables: names, has: () => true }))
+    const copied = tables.map((table) => ({ ...table, name: table.target ?? table.name }))
+    const has = (name: string, column: string) =>
+      copied.some((table) => table.name === name && table.columns.some((c) => c.name === column))
+    await this.client.query(copyTables({ schema: quote(schema), tables: copied, has }))
     await this.client.query(withSchema(batches.copyImportedRows, schema))
   }
 }
