@@ -114,6 +114,7 @@ class Import {
     const start = [id, from.label, this.#schema.version, since ?? null, snapshotAt]
     if (!isDryRun) await this.#writer.run(batches.addImport, start)
     const reports = await this.#importTables(tables, counts)
+    await this.#writer.finish()
     const report: ImportReport = {
       source: from.label,
       sourceVersion: this.#schema.version,

@@ -71,9 +71,15 @@ export class TargetWriter {
       )
     }
     await this.run(batches.resetLockWait)
+    await this.client.query(batches.prepareIndexing)
     if (this.#settings.isDryRun) await this.#copyTables(tables)
     await this.client.query(batches.createStages(tables))
     await this.client.query(createTokenStage)
+  }
+
+  /** Completes the indexes after the last batch. */
+  async finish(): Promise<void> {
+    if (!this.#settings.isDryRun) await this.run(batches.finishIndexing, [this.#settings.schema])
   }
 
   /**

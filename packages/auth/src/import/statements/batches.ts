@@ -190,3 +190,19 @@ export const finishImport = 'update {ns}.imports set finished_at = now(), report
 export const lockImport = `select pg_advisory_lock(hashtextextended('auth import ' || $1, 0))`
 export const limitLockWait = `set lock_timeout = '5s'`
 export const resetLockWait = 'reset lock_timeout'
+
+/**
+ * Indexes for searches collect new entries in a list and sort them into the index when the list is full.
+ * A longer list makes this several times faster, because rows of many batches have parts in common.
+ * The work memory limits how many entries are sorted in together.
+ */
+export const prepareIndexing = `
+  set gin_pending_list_limit = '64MB';
+  set work_mem = '64MB'`
+
+/** Empties these lists in the schema `$1`, so that requests need not read them. */
+export const finishIndexing = `
+  select gin_clean_pending_list(c.oid)
+  from pg_class c join pg_am a on a.oid = c.relam join pg_namespace n on n.oid = c.relnamespace
+  where a.amname = 'gin' and c.relkind = 'i' and n.nspname = $1
+    and pg_has_role(c.relowner, 'usage')`

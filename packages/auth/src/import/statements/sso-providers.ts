@@ -5,7 +5,6 @@ import {
   type ImportTable,
   isWritten,
   recent,
-  same,
   toStage,
   updatedAt,
 } from './import-table.ts'
