@@ -4,7 +4,11 @@ import process from 'node:process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { parseChoice, parseCount, parseOptions } from '@portcullis/bench-kit/options'
-import { readCpuTimes, readResidentMegabytes, toCpuSeconds } from '@portcullis/bench-kit/process-usage'
+import {
+  readCpuTimes,
+  readResidentMegabytes,
+  toCpuSeconds,
+} from '@portcullis/bench-kit/process-usage'
 import { describeMachine } from '@portcullis/bench-kit/results'
 import { endOnSignals } from '@portcullis/bench-kit/server-process'
 import { formatTable, left, right } from '@portcullis/bench-kit/table'
@@ -68,7 +72,13 @@ async function measure({ users, postgres, isWritten }: Settings): Promise<number
   ]
   console.log(
     formatTable(
-      [left('run'), right('seconds'), right('CPU s, import'), right('CPU s, PostgreSQL'), right('MB')],
+      [
+        left('run'),
+        right('seconds'),
+        right('CPU s, import'),
+        right('CPU s, PostgreSQL'),
+        right('MB'),
+      ],
       runs.map(({ name, seconds, importCpu, postgresCpu, megabytes }) => [
         name,
         ...[seconds, importCpu, postgresCpu, megabytes].map((value) => value.toFixed(1)),

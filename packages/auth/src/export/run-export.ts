@@ -4,11 +4,13 @@ import type { Client, QueryResultRow } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { nilId } from '../db/nil-id.ts'
+import { openClient } from '../db/connection/open-client.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
 import { quote, withSchema } from '../db/statement.ts'
 import { copySchema, copyTables, isCopied } from '../import/dry-run-copies.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import {
+  applicationName,
   type BothClients,
   readDatabaseIdentity,
   withBothDatabases,
@@ -41,7 +43,8 @@ export interface ExportSettings {
 }
 
 /**
- * Writes everything but sessions back into a schema of Supabase Auth, a transaction per batch. Rows that are newer there are kept.
+ * Writes everything but sessions back into a schema of Supabase Auth, a transaction per batch. Rows
+ * that are newer there are kept.
  * @throws {ImportError} with advice.
  */
 export async function runExport(settings: ExportSettings): Promise<ImportReport> {
@@ -54,7 +57,7 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
     const tables = statements.exportTables.filter((table) => isSupported(table, schema))
     const names = tables.flatMap(({ name, companions = {} }) => [name, ...Object.keys(companions)])
     const triggers = await openTriggerGuard(supabase, to, names)
-    const source = supabase.escapeLiteral(await readDatabaseIdentity(supabase, to))
+    const source = await readDatabaseIdentity(supabase, to)
     await own.query('begin transaction isolation level repeatable read, read only')
     await own.query(sessionForCopies)
     if (isDryRun) {
@@ -62,9 +65,16 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
       await supabase.query(copies)
     }
     await supabase.query(statements.createStages(tables))
-    const exporter = new TableExporter({ settings, clients, schema, triggers, source })
     const reports: TableReport[] = []
-    for (const table of tables) reports.push(await exporter.exportTable(table))
+    // The other connection reads a snapshot, in which it cannot write.
+    const records = await openClient(from.url, applicationName)
+    try {
+      const parts = { settings, clients, records, schema, triggers, source }
+      const exporter = new TableExporter(parts)
+      for (const table of tables) reports.push(await exporter.exportTable(table))
+    } finally {
+      await records.end()
+    }
     await own.query('commit')
     return {
       source: to.label,
@@ -86,12 +96,21 @@ function isSupported({ name }: ExportTable, { has, hasTable }: SupabaseSchema): 
   return hasTable(name) && !(isOfClients && has('oauth_clients', 'client_id'))
 }
 
+/** A row that is equal in both databases. */
+interface EqualRow {
+  readonly id: string
+  /** The time of its last change, as text, which keeps microseconds. */
+  readonly changedAt: string
+}
+
 interface TableExporterParts {
   readonly settings: ExportSettings
   readonly clients: BothClients
   readonly schema: SupabaseSchema
   readonly triggers: TriggerGuard
-  /** Identifies the database of Supabase Auth in `imported_rows`, as a literal. */
+  /** A connection to the database of this server that records which rows were exported. */
+  readonly records: Client
+  /** Identifies the database of Supabase Auth in `imported_rows`. */
   readonly source: string
 }
 
@@ -100,14 +119,16 @@ class TableExporter {
   readonly #settings: ExportSettings
   readonly #supabase: Client
   readonly #own: Client
+  readonly #records: Client
   readonly #schema: SupabaseSchema
   readonly #triggers: TriggerGuard
   readonly #source: string
 
-  constructor({ settings, clients, schema, triggers, source }: TableExporterParts) {
+  constructor({ settings, clients, records, schema, triggers, source }: TableExporterParts) {
     this.#settings = settings
     this.#supabase = clients.supabase
     this.#own = clients.own
+    this.#records = records
     this.#schema = schema
     this.#triggers = triggers
     this.#source = source
@@ -130,7 +151,10 @@ class TableExporter {
     let done = 0
     for (let after = nilId; ; ) {
       onProgress({ label: table.label, done, total })
-      const { last, outcomes } = await this.#transaction(() => this.#exportBatch(table, after))
+      const { last, outcomes, equal } = await this.#transaction(() =>
+        this.#exportBatch(table, after),
+      )
+      if (equal.length > 0) await this.#record(table, equal)
       addOutcomes(report, outcomes)
       done = outcomes.reduce((sum, { count }) => sum + count, done)
       if (last === null) break
@@ -147,7 +171,7 @@ class TableExporter {
     )
     const { rows } = await this.#run<{ last: string | null }>(statements.findLast(table))
     const last = rows[0]?.last ?? null
-    if (last === null) return { last, outcomes: [] }
+    if (last === null) return { last, outcomes: [], equal: [] }
     await this.#convertSecrets(table)
     await this.#run(statements.decideOutcomes(table))
     const { isDryRun } = this.#settings
@@ -157,7 +181,18 @@ class TableExporter {
     await this.#run(statements.writeRows(table, has))
     for (const statement of table.writeMore ?? []) await this.#run(statement)
     const outcomes = await this.#run<Outcome>(statements.countOutcomes(mostExamples))
-    return { last, outcomes: outcomes.rows }
+    if (isDryRun) return { last, outcomes: outcomes.rows, equal: [] }
+    const equal = await this.#run<EqualRow>(statements.selectEqual(table))
+    return { last, outcomes: outcomes.rows, equal: equal.rows }
+  }
+
+  async #record({ name }: ExportTable, rows: readonly EqualRow[]): Promise<void> {
+    await this.#records.query(this.#toOwnText(statements.recordEqual), [
+      name,
+      this.#source,
+      rows.map(({ id }) => id),
+      rows.map(({ changedAt }) => changedAt),
+    ])
   }
 
   async #convertSecrets(table: ExportTable): Promise<void> {
@@ -174,7 +209,8 @@ class TableExporter {
 
   /** Deletes rows there that were imported and then deleted here. @returns their number. */
   async #removeDeleted(table: ExportTable): Promise<number> {
-    await this.#copy(statements.selectDeleted(table, this.#source), statements.copyIntoDeleted)
+    const source = this.#supabase.escapeLiteral(this.#source)
+    await this.#copy(statements.selectDeleted(table, source), statements.copyIntoDeleted)
     const { rows } = await this.#run<{ removed: number }>(statements.removeDeleted(table))
     return rows[0]?.removed ?? 0
   }

@@ -20,7 +20,8 @@ export const skipReasons: Readonly<Record<string, string>> = {
   'no client': 'its OAuth client was not copied',
   'grant exists': 'the user has already granted something to this client',
   'provider taken': 'another provider already has this name, entity ID or domain',
-  'invalid metadata': 'the SAML metadata cannot be read; it has no valid signing key or sign-in URL',
+  'invalid metadata':
+    'the SAML metadata cannot be read; it has no valid signing key or sign-in URL',
   'unsupported client': 'Supabase Auth does not support this OAuth client',
   'unsupported provider': 'Supabase Auth accepts only URLs with https',
   'old client': 'this release identifies OAuth clients differently; upgrade Supabase Auth first',

@@ -198,10 +198,7 @@ test('what users have granted to OAuth clients continues here, and returns with 
   const own = await server.newClient({ scope: 'email' })
   const added = await server.newClient({ client_name: 'Added' })
   const dryExport = await exportRows('--dry-run')
-  assert.deepEqual(
-    (await there()).map(({ id }) => id).sort(),
-    before.map(({ id }) => id).sort(),
-  )
+  assert.deepEqual((await there()).map(({ id }) => id).sort(), before.map(({ id }) => id).sort())
   const exported = await exportRows()
   assert.deepEqual(dryExport.report.tables, exported.report.tables)
   const clients = exported.tableOf('oauth_clients')
@@ -209,7 +206,9 @@ test('what users have granted to OAuth clients continues here, and returns with 
   const [row] = (
     await source.client.query('select * from oauth_clients where id = $1', [added.client_id])
   ).rows
-  const hash = createHash('sha256').update(added.client_secret ?? '').digest('base64url')
+  const hash = createHash('sha256')
+    .update(added.client_secret ?? '')
+    .digest('base64url')
   assert.deepEqual(
     [row.client_secret_hash, row.client_type, row.redirect_uris, row.client_name],
     [hash, 'confidential', 'https://client.example/callback', 'Added'],

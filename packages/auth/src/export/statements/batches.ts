@@ -82,6 +82,24 @@ export const countOutcomes = (mostExamples: number): string => `
     (array_agg(id::text order by id))[1:${mostExamples}] as examples
   from pg_temp.export_outcomes group by outcome`
 
+/** Selects the rows that are now equal in both databases. */
+export const selectEqual = (table: ExportTable): string => `
+  select s.id::text as id, s.${toChangedAt(table)}::text as "changedAt"
+  from ${toStage(table)} s join pg_temp.export_outcomes o on o.id = s.id
+  where o.outcome in ('new', 'changed', 'same')`
+
+/**
+ * Records these rows as if they had been imported, so that the next export deletes those that are
+ * deleted here, and the next import takes later changes. `$1` is the table, `$2` the database.
+ */
+export const recordEqual = `
+  insert into {ns}.imported_rows as r (table_name, id, source_hash, updated_at, source)
+  select $1, e.id, 0, e.changed_at, $2
+  from unnest($3::uuid[], $4::timestamptz[]) as e(id, changed_at)
+  on conflict (table_name, id) do update
+    set source_hash = 0, updated_at = excluded.updated_at, source = excluded.source
+    where (r.source = excluded.source or r.source is null) and r.updated_at <> excluded.updated_at`
+
 /**
  * Selects rows that were imported from the database and then deleted here.
  * Rows without a source are included, because earlier releases did not record it.

@@ -72,10 +72,7 @@ export const oauthConsents: ExportTable = {
   ],
   skipRules: [
     [hasNoUser, 'no user'],
-    [
-      '(select c.id from {supabase}.oauth_clients c where c.id = s.client_id) is null',
-      'no client',
-    ],
+    ['(select c.id from {supabase}.oauth_clients c where c.id = s.client_id) is null', 'no client'],
     [
       `(select k.id from {supabase}.oauth_consents k where k.user_id = s.user_id
          and k.client_id = s.client_id and k.id <> s.id

@@ -12,7 +12,14 @@ const list = (name: string) => ({
 })
 
 /** The constraints of Supabase Auth require TLS. */
-const urls = ['issuer', 'discovery_url', 'authorization_url', 'token_url', 'userinfo_url', 'jwks_uri']
+const urls = [
+  'issuer',
+  'discovery_url',
+  'authorization_url',
+  'token_url',
+  'userinfo_url',
+  'jwks_uri',
+]
 
 export const customProviders: ExportTable = {
   name: 'custom_oauth_providers',

@@ -31,7 +31,10 @@ const password = `case when x.encrypted_password like '{%' then null
  * Most expressions are used in both databases: they convert rows of the source as the import does, for
  * example null to a default, and do not change imported values. The others have a counterpart here.
  */
-function toChecksums({ name, columns }: ImportTable, toValue: (of: ImportColumn) => string): string {
+function toChecksums(
+  { name, columns }: ImportTable,
+  toValue: (of: ImportColumn) => string,
+): string {
   const values = columns.filter((each) => sampledColumns[name]?.includes(each.name)).map(toValue)
   return `md5(row(x.id, ${values.join(', ')})::text) as checksum,
     ${name === 'users' ? password : 'null'} as password`
