@@ -34,6 +34,13 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
       return run(args)
     },
   },
+  'auth-import': {
+    summary: 'the import of a million users from Supabase Auth',
+    run: async (args) => {
+      const { run } = await import('../packages/auth/bench/import/import.bench.ts')
+      return run(args)
+    },
+  },
   'auth-plans': {
     summary: 'the statements of the authentication server: time, buffers and indexes',
     run: async (args) => {

@@ -215,7 +215,7 @@ export const auth: PackageTable = {
   },
   'export/statements/': {},
   'import/supabase/': {
-    inside: 'import/ import/statements/ db/ db/connection/',
+    inside: 'import/ import/statements/ db/ db/connection/ saml/',
     outside: `${texts} otpauth node:crypto`,
     types: 'tokens/ pg',
   },

@@ -14,10 +14,11 @@ import { configHelp, readConfig, readOptions } from './read-config.ts'
 const usage = `Usage: auth export --to URL [OPTION…]
        auth export --jsonl FILE
 
-Writes users, identities, second factors and passkeys, with all changes since
-the move, back into the tables of Supabase Auth. Rows that were changed later in
-Supabase Auth are kept. Sessions are not exported: users have to sign in again.
-docs/auth-migration.md describes the way back.
+Writes users, identities, second factors, passkeys, providers, OAuth clients and
+what users have granted to them, with all changes since the move, back into the
+tables of Supabase Auth. Rows that were changed later in Supabase Auth are kept.
+Sessions are not exported: users have to sign in again. docs/auth-migration.md
+describes the way back.
 
 With --jsonl, writes users to a file that auth import --jsonl reads.
 

@@ -23,12 +23,13 @@ const usage = `Usage: auth import --from URL [OPTION…]
        auth import --from URL --print-sql|--apply-sql [--reverse]
        auth import --jsonl FILE|--csv FILE [OPTION…]
 
-Copies users, identities, second factors, passkeys and sessions from the
-database of Supabase Auth (2.150 to 2.196) into the database of this server.
-Passwords keep working and sessions continue. The source is only read. Both
-servers may be running. Repeat the command to copy later changes; rows that were
-changed here are kept. docs/auth-migration.md describes the whole move and the
-format of files.
+Copies users, identities, second factors, passkeys, SAML and custom providers,
+OAuth clients, what users have granted to them, and sessions from the database
+of Supabase Auth (2.150 to 2.196) into the database of this server. Passwords
+keep working and sessions continue. The source is only read. Both servers may be
+running. Repeat the command to copy later changes; rows that were changed here
+are kept. docs/auth-migration.md describes the whole move and the format of
+files.
 
 Options:
 ${configHelp}

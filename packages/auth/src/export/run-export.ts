@@ -1,15 +1,16 @@
 import { performance } from 'node:perf_hooks'
 import { pipeline } from 'node:stream/promises'
-import { Secret } from 'otpauth'
 import type { Client, QueryResultRow } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { nilId } from '../db/nil-id.ts'
+import { openClient } from '../db/connection/open-client.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
 import { quote, withSchema } from '../db/statement.ts'
 import { copySchema, copyTables, isCopied } from '../import/dry-run-copies.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import {
+  applicationName,
   type BothClients,
   readDatabaseIdentity,
   withBothDatabases,
@@ -26,14 +27,15 @@ import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supa
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
 import { copyWithSecondPass } from '../import/table-importer.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
-import * as statements from './statements/supabase.ts'
-import { type ExportTable, exportTables } from './statements/supabase.ts'
+import { type SecretRow, secretKinds } from './secrets.ts'
+import * as statements from './statements/batches.ts'
+import type { ExportTable } from './statements/export-table.ts'
 import { openTriggerGuard, type TriggerGuard } from './user-triggers.ts'
 
 export interface ExportSettings {
   readonly to: SupabaseUrl
   readonly from: { readonly url: string; readonly schema: string }
-  /** Decrypts TOTP secrets. */
+  /** Decrypts TOTP secrets and the secrets of custom providers. */
   readonly factorSecrets: SecretBox
   readonly isDryRun: boolean
   readonly onProgress: ImportSettings['onProgress']
@@ -41,8 +43,8 @@ export interface ExportSettings {
 }
 
 /**
- * Writes users, identities, factors and passkeys back into a schema of Supabase Auth, a transaction
- * per batch. Rows that are newer there are kept.
+ * Writes everything but sessions back into a schema of Supabase Auth, a transaction per batch. Rows
+ * that are newer there are kept.
  * @throws {ImportError} with advice.
  */
 export async function runExport(settings: ExportSettings): Promise<ImportReport> {
@@ -52,20 +54,27 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
   return await withBothDatabases(to, from.url, async (clients) => {
     const { supabase, own } = clients
     const schema = await readSupabaseSchema(supabase, to, {})
-    const tables = exportTables.filter(({ name }) => schema.hasTable(name))
-    const names = tables.map(({ name }) => name)
+    const tables = statements.exportTables.filter((table) => isSupported(table, schema))
+    const names = tables.flatMap(({ name, companions = {} }) => [name, ...Object.keys(companions)])
     const triggers = await openTriggerGuard(supabase, to, names)
-    const source = supabase.escapeLiteral(await readDatabaseIdentity(supabase, to))
+    const source = await readDatabaseIdentity(supabase, to)
     await own.query('begin transaction isolation level repeatable read, read only')
     await own.query(sessionForCopies)
     if (isDryRun) {
-      const copies = copyTables({ schema: quote(to.schema), tables: names, has: schema.has })
+      const copies = copyTables({ schema: quote(to.schema), tables, has: schema.has })
       await supabase.query(copies)
     }
     await supabase.query(statements.createStages(tables))
-    const exporter = new TableExporter({ settings, clients, schema, triggers, source })
     const reports: TableReport[] = []
-    for (const table of tables) reports.push(await exporter.exportTable(table))
+    // The other connection reads a snapshot, in which it cannot write.
+    const records = await openClient(from.url, applicationName)
+    try {
+      const parts = { settings, clients, records, schema, triggers, source }
+      const exporter = new TableExporter(parts)
+      for (const table of tables) reports.push(await exporter.exportTable(table))
+    } finally {
+      await records.end()
+    }
     await own.query('commit')
     return {
       source: to.label,
@@ -81,23 +90,17 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
   })
 }
 
-/** A staged factor, whose secrets have to be converted. */
-interface FactorRow {
-  readonly id: string
-  readonly factor_type: string
-  readonly secret: Buffer | null
-  readonly credential: StoredCredential | null
-  readonly aaguid: string | null
+/** Releases before September 2025 identify OAuth clients by a text that this server does not have. */
+function isSupported({ name }: ExportTable, { has, hasTable }: SupabaseSchema): boolean {
+  const isOfClients = name === 'oauth_clients' || name === 'oauth_consents'
+  return hasTable(name) && !(isOfClients && has('oauth_clients', 'client_id'))
 }
 
-/** A WebAuthn credential in the format of this server. */
-interface StoredCredential {
+/** A row that is equal in both databases. */
+interface EqualRow {
   readonly id: string
-  readonly public_key: string
-  readonly sign_count: number
-  readonly transports: readonly string[]
-  readonly is_syncable: boolean
-  readonly is_backed_up: boolean
+  /** The time of its last change, as text, which keeps microseconds. */
+  readonly changedAt: string
 }
 
 interface TableExporterParts {
@@ -105,7 +108,9 @@ interface TableExporterParts {
   readonly clients: BothClients
   readonly schema: SupabaseSchema
   readonly triggers: TriggerGuard
-  /** Identifies the database of Supabase Auth in `imported_rows`, as a literal. */
+  /** A connection to the database of this server that records which rows were exported. */
+  readonly records: Client
+  /** Identifies the database of Supabase Auth in `imported_rows`. */
   readonly source: string
 }
 
@@ -114,14 +119,16 @@ class TableExporter {
   readonly #settings: ExportSettings
   readonly #supabase: Client
   readonly #own: Client
+  readonly #records: Client
   readonly #schema: SupabaseSchema
   readonly #triggers: TriggerGuard
   readonly #source: string
 
-  constructor({ settings, clients, schema, triggers, source }: TableExporterParts) {
+  constructor({ settings, clients, records, schema, triggers, source }: TableExporterParts) {
     this.#settings = settings
     this.#supabase = clients.supabase
     this.#own = clients.own
+    this.#records = records
     this.#schema = schema
     this.#triggers = triggers
     this.#source = source
@@ -144,7 +151,10 @@ class TableExporter {
     let done = 0
     for (let after = nilId; ; ) {
       onProgress({ label: table.label, done, total })
-      const { last, outcomes } = await this.#transaction(() => this.#exportBatch(table, after))
+      const { last, outcomes, equal } = await this.#transaction(() =>
+        this.#exportBatch(table, after),
+      )
+      if (equal.length > 0) await this.#record(table, equal)
       addOutcomes(report, outcomes)
       done = outcomes.reduce((sum, { count }) => sum + count, done)
       if (last === null) break
@@ -161,38 +171,46 @@ class TableExporter {
     )
     const { rows } = await this.#run<{ last: string | null }>(statements.findLast(table))
     const last = rows[0]?.last ?? null
-    if (last === null) return { last, outcomes: [] }
-    if (table.name === 'mfa_factors') await this.#convertSecrets()
+    if (last === null) return { last, outcomes: [], equal: [] }
+    await this.#convertSecrets(table)
     await this.#run(statements.decideOutcomes(table))
     const { isDryRun } = this.#settings
     const has = (column: string) =>
       this.#schema.has(table.name, column) && (!isDryRun || isCopied(table.name, column))
+    if (table.prepare !== undefined) await this.#run(table.prepare)
     await this.#run(statements.writeRows(table, has))
+    for (const statement of table.writeMore ?? []) await this.#run(statement)
     const outcomes = await this.#run<Outcome>(statements.countOutcomes(mostExamples))
-    return { last, outcomes: outcomes.rows }
+    if (isDryRun) return { last, outcomes: outcomes.rows, equal: [] }
+    const equal = await this.#run<EqualRow>(statements.selectEqual(table))
+    return { last, outcomes: outcomes.rows, equal: equal.rows }
   }
 
-  /** TOTP secrets are written unencrypted, in base32. Supabase Auth encrypts them at the next use. */
-  async #convertSecrets(): Promise<void> {
-    const { rows } = await this.#run<FactorRow>(statements.selectFactorSecrets)
-    const toText = ({ id, secret }: FactorRow) =>
-      secret === null
-        ? null
-        : new Secret({
-            buffer: new Uint8Array(this.#settings.factorSecrets.open(secret, id)).buffer,
-          }).base32
+  async #record({ name }: ExportTable, rows: readonly EqualRow[]): Promise<void> {
+    await this.#records.query(this.#toOwnText(statements.recordEqual), [
+      name,
+      this.#source,
+      rows.map(({ id }) => id),
+      rows.map(({ changedAt }) => changedAt),
+    ])
+  }
+
+  async #convertSecrets(table: ExportTable): Promise<void> {
+    const kind = secretKinds[table.name]
+    if (kind === undefined) return
+    const { rows } = await this.#run<SecretRow>(statements.selectSecrets(table, kind.columns))
+    const secrets = rows.map((row) => kind.convert(row, this.#settings.factorSecrets))
     await this.#run(statements.stageSecrets, [
       rows.map(({ id }) => id),
-      rows.map(toText),
-      rows.map(({ credential, aaguid }) =>
-        credential === null ? null : JSON.stringify(toSupabaseCredential(credential, aaguid)),
-      ),
+      secrets.map(({ text }) => text),
+      secrets.map(({ json }) => (json === null ? null : JSON.stringify(json))),
     ])
   }
 
   /** Deletes rows there that were imported and then deleted here. @returns their number. */
   async #removeDeleted(table: ExportTable): Promise<number> {
-    await this.#copy(statements.selectDeleted(table, this.#source), statements.copyIntoDeleted)
+    const source = this.#supabase.escapeLiteral(this.#source)
+    await this.#copy(statements.selectDeleted(table, source), statements.copyIntoDeleted)
     const { rows } = await this.#run<{ removed: number }>(statements.removeDeleted(table))
     return rows[0]?.removed ?? 0
   }
@@ -226,27 +244,5 @@ class TableExporter {
 
   #toOwnText(text: string): string {
     return withSchema(text, this.#settings.from.schema)
-  }
-}
-
-/** Converts a credential to the format of the WebAuthn library that Supabase Auth uses. */
-function toSupabaseCredential(credential: StoredCredential, aaguid: string | null): object {
-  const toBase64 = (text: string) => Buffer.from(text, 'base64url').toString('base64')
-  return {
-    id: toBase64(credential.id),
-    publicKey: toBase64(credential.public_key),
-    attestationType: 'none',
-    transport: credential.transports,
-    flags: {
-      userPresent: true,
-      userVerified: true,
-      backupEligible: credential.is_syncable,
-      backupState: credential.is_backed_up,
-    },
-    authenticator: {
-      AAGUID: Buffer.from((aaguid ?? '').replaceAll('-', ''), 'hex').toString('base64'),
-      signCount: credential.sign_count,
-      cloneWarning: false,
-    },
   }
 }

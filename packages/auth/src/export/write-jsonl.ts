@@ -3,7 +3,7 @@ import { writePrivateFile } from '../db/backup/private-file.ts'
 import { openClient } from '../db/connection/open-client.ts'
 import { nilId } from '../db/nil-id.ts'
 import { withSchema } from '../db/statement.ts'
-import { selectUserRecords } from './statements/supabase.ts'
+import { selectUserRecords } from './statements/batches.ts'
 
 export interface WriteJsonlSettings {
   readonly url: string

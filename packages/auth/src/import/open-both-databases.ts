@@ -17,7 +17,7 @@ export interface BothClients {
   readonly own: Client
 }
 
-const applicationName = 'portcullis-auth import'
+export const applicationName = 'portcullis-auth import'
 
 /**
  * Connects to both databases, and disconnects at the end.

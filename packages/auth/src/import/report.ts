@@ -17,7 +17,13 @@ export const skipReasons: Readonly<Record<string, string>> = {
   expired: 'the session has expired',
   'invalid record': 'the record is invalid',
   'duplicate record': 'an earlier record in the file is for the same user',
-  'oauth client': 'the session belongs to an OAuth client',
+  'no client': 'its OAuth client was not copied',
+  'grant exists': 'the user has already granted something to this client',
+  'provider taken': 'another provider already has this name, entity ID or domain',
+  'invalid metadata':
+    'the SAML metadata cannot be read; it has no valid signing key or sign-in URL',
+  'unsupported client': 'Supabase Auth does not support this OAuth client',
+  'unsupported provider': 'Supabase Auth accepts only URLs with https',
   'old client': 'this release identifies OAuth clients differently; upgrade Supabase Auth first',
 }
 

@@ -66,6 +66,7 @@ export async function runFileImport(settings: FileImportSettings): Promise<Impor
     await writer.open([users, identities])
     await writer.run(createSeen)
     const reports = await importRecords(settings, writer)
+    await writer.finish()
     return {
       source: file,
       sourceVersion: settings.format,

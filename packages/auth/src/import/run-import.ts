@@ -18,7 +18,7 @@ import {
   countRows,
   probeTable,
   readClock,
-  readWithSessions,
+  readWithOthers,
   refuseHiddenRows,
   tablesNotImported,
 } from './statements/source.ts'
@@ -51,7 +51,7 @@ async function beginSource(source: Client, settings: ImportSettings): Promise<Su
   await source.query(sessionForCopies)
   await source.query(refuseHiddenRows)
   const schema = await readSupabaseSchema(source, settings.from, settings)
-  for (const name of [...importTables.map(({ name }) => name), ...readWithSessions]) {
+  for (const name of [...importTables.map(({ name }) => name), ...readWithOthers]) {
     if (schema.hasTable(name)) await source.query(schema.toText(probeTable(name)))
   }
   return schema
@@ -102,7 +102,7 @@ class Import {
     const { from, isDryRun, since } = this.#settings
     const startedAt = performance.now()
     const tables = importTables.filter(({ name }) => this.#schema.hasTable(name))
-    await this.#writer.open(tables)
+    await this.#writer.open(importTables)
     const counts = new Map<string, number>()
     for (const { name, isPresent } of tables) counts.set(name, await this.#count(name, isPresent))
     const notImported = await explainPrivileges(from, () => this.#countNotImported())
@@ -114,6 +114,7 @@ class Import {
     const start = [id, from.label, this.#schema.version, since ?? null, snapshotAt]
     if (!isDryRun) await this.#writer.run(batches.addImport, start)
     const reports = await this.#importTables(tables, counts)
+    await this.#writer.finish()
     const report: ImportReport = {
       source: from.label,
       sourceVersion: this.#schema.version,
@@ -198,7 +199,7 @@ class Import {
   ): Promise<Verification> {
     const settings = {
       source: this.#source,
-      toSourceText: this.#schema.toText,
+      schema: this.#schema,
       writer: this.#writer,
       isPartial: this.#settings.since !== undefined,
     }

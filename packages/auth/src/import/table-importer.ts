@@ -167,12 +167,12 @@ function toSinceLiteral(since: Date): string {
 }
 
 /**
- * Copies the rows of a table, and copies them again if a user was skipped because of an address that
- * may be free now: the previous owner of the address may have been updated afterwards.
+ * Copies the rows of a table, and copies them again if a row was skipped because of a value that may be
+ * free now, such as an address: its previous owner may have been updated afterwards.
  */
 export async function copyWithSecondPass(copy: () => Promise<TableReport>): Promise<TableReport> {
   const first = await copy()
-  if (first.updated === 0 || !hasTakenAddress(first)) return first
+  if (first.updated === 0 || !hasTakenValue(first)) return first
   const second = await copy()
   return {
     ...second,
@@ -182,6 +182,6 @@ export async function copyWithSecondPass(copy: () => Promise<TableReport>): Prom
   }
 }
 
-function hasTakenAddress({ skipped }: TableReport): boolean {
-  return skipped['email taken'] !== undefined || skipped['phone taken'] !== undefined
+function hasTakenValue({ skipped }: TableReport): boolean {
+  return Object.keys(skipped).some((outcome) => outcome.endsWith(' taken'))
 }

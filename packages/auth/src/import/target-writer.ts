@@ -71,9 +71,15 @@ export class TargetWriter {
       )
     }
     await this.run(batches.resetLockWait)
+    await this.client.query(batches.prepareIndexing)
     if (this.#settings.isDryRun) await this.#copyTables(tables)
     await this.client.query(batches.createStages(tables))
     await this.client.query(createTokenStage)
+  }
+
+  /** Completes the indexes after the last batch. */
+  async finish(): Promise<void> {
+    if (!this.#settings.isDryRun) await this.run(batches.finishIndexing, [this.#settings.schema])
   }
 
   /**
@@ -102,9 +108,10 @@ export class TargetWriter {
     await steps.convert?.()
     await this.run(batches.decideOutcomes(table), [first, last, this.source])
     const { isDryRun } = this.#settings
-    const has = (column: string) => !isDryRun || isCopied(table.name, column)
+    const has = (column: string) => !isDryRun || isCopied(table.target ?? table.name, column)
     await this.run(batches.writeRows(table, has))
     await this.run(batches.recordRows(table), [this.source])
+    for (const statement of table.writeMore ?? []) await this.run(statement)
     if (!isDryRun) await steps.writeMore?.(range)
     const outcomes = await this.run<Outcome>(batches.countOutcomes(mostExamples))
     return { count, range, outcomes: outcomes.rows }
@@ -131,8 +138,10 @@ export class TargetWriter {
 
   async #copyTables(tables: readonly ImportTable[]): Promise<void> {
     const { schema } = this.#settings
-    const names = tables.map(({ name }) => name)
-    await this.client.query(copyTables({ schema: quote(schema), tables: names, has: () => true }))
+    const copied = tables.map((table) => ({ ...table, name: table.target ?? table.name }))
+    const has = (name: string, column: string) =>
+      copied.some((table) => table.name === name && table.columns.some((c) => c.name === column))
+    await this.client.query(copyTables({ schema: quote(schema), tables: copied, has }))
     await this.client.query(withSchema(batches.copyImportedRows, schema))
   }
 }

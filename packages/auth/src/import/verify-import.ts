@@ -4,12 +4,12 @@ import type { TableReport, Verification } from './report.ts'
 import { countPresent } from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import { pickSample, readOwnChecksums, readSourceChecksums } from './statements/samples.ts'
+import type { SupabaseSchema } from './supabase/supabase-schema.ts'
 import type { TargetWriter } from './target-writer.ts'
 
 export interface VerifySettings {
   readonly source: Client
-  /** Replaces `{supabase}` in a statement by the schema. */
-  readonly toSourceText: (text: string) => string
+  readonly schema: SupabaseSchema
   readonly writer: TargetWriter
   /** Whether only changed rows were read. */
   readonly isPartial: boolean
@@ -32,7 +32,7 @@ export async function verifyImport(
   tables: readonly ImportTable[],
   reports: readonly TableReport[],
 ): Promise<Verification> {
-  const { source, toSourceText, writer, isPartial } = settings
+  const { source, schema, writer, isPartial } = settings
   const differences: string[] = []
   let sampled = 0
   for (const table of tables) {
@@ -46,7 +46,7 @@ export async function verifyImport(
     ])
     const ids = picked.map(({ id }) => id)
     const { rows: theirs } = await source.query<Checksums>(
-      toSourceText(readSourceChecksums(table)),
+      schema.toText(readSourceChecksums(table, schema.has)),
       [ids],
     )
     const { rows: ours } = await writer.run<Checksums>(readOwnChecksums(table), [ids])

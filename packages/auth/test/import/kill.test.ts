@@ -17,28 +17,12 @@ import { migrate } from '../../src/db/migrate/migrate.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { packageFolder } from '../support/auth-program.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
+import { fillSource } from '../support/supabase-source/fill-source.ts'
 import { openSource, toCommandEnvironment } from '../support/supabase-source/open-source.ts'
 
 const moments = enduranceOr(20, 6)
 const userCount = 2_000
 const batchRows = 100
-
-/** Users with an identity, a session and two stored tokens each. */
-const fill = `
-  insert into users (id, aud, role, email, encrypted_password, email_confirmed_at, created_at, updated_at)
-  select md5('u' || n)::uuid, 'authenticated', 'authenticated', 'user-' || n || '@source.example',
-    '$2a$10$' || md5(n::text), now(), now(), now()
-  from generate_series(1, ${userCount}) n;
-  insert into identities (user_id, provider, provider_id, identity_data, created_at, updated_at)
-  select id, 'email', id, jsonb_build_object('sub', id, 'email', email), now(), now() from users;
-  insert into sessions (id, user_id, aal, created_at, updated_at)
-  select md5('s' || id)::uuid, id, 'aal1', now(), now() from users;
-  insert into refresh_tokens (token, user_id, session_id, parent, revoked, created_at, updated_at)
-  select 'a' || right(id::text, 11), user_id, id, '', true, now(), now() from sessions;
-  insert into refresh_tokens (token, user_id, session_id, parent, revoked, created_at, updated_at)
-  select 'b' || right(id::text, 11), user_id, id, 'a' || right(id::text, 11), false, now(), now()
-  from sessions;
-  analyze`
 
 /** Counts and checksums of everything that was imported, without the times of the import. */
 const contents = `
@@ -78,7 +62,7 @@ test('when an import is killed at any moment, the next one completes it', async 
   if (!postgres) return
   const { url } = postgres
   const source = await openSource(t, url, '2.196')
-  await source.client.query(fill)
+  await source.client.query(fillSource(userCount))
   const open = async (schema: string) => {
     await migrate({ url, schema })
     const client = await connect(t, url, schema)

@@ -13,8 +13,10 @@ import { type HttpAnswer, newEmail, sdk, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
 import { keycloak } from '../support/provider-shapes/keycloak.ts'
+import { createIdentityProvider } from '../support/saml/identity-provider.ts'
+import { acsUrl, entityId, samlEnvironment } from '../support/saml/sso-server.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
-import { type Tokens, toClient } from '../support/supabase-source/client.ts'
+import { clientCallback, type Tokens, toClient } from '../support/supabase-source/client.ts'
 import {
   sourceEnvironment,
   toCommandEnvironment,
@@ -23,6 +25,24 @@ import {
 import { peerMissing, preparePeerDatabase, startPeer } from '../support/supabase-source/peer.ts'
 
 const password = 'user1password'
+
+const notes = {
+  client_name: 'Notes',
+  redirect_uris: [clientCallback],
+  token_endpoint_auth_method: 'client_secret_post',
+}
+
+/** Supabase Auth accepts only addresses of the Internet, which the test never connects to. */
+const customProvider = {
+  provider_type: 'oauth2',
+  identifier: 'custom:acme',
+  name: 'Acme',
+  client_id: 'client at Acme',
+  client_secret: 'secret at Acme',
+  authorization_url: 'https://93.184.215.14/authorize',
+  token_url: 'https://93.184.215.14/token',
+  userinfo_url: 'https://93.184.215.14/me',
+}
 
 test('users of a real Supabase Auth move here, and back', { skip: peerMissing }, async (t) => {
   const database = await openOwnDatabase(t)
@@ -34,6 +54,7 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
       ...passkeyEnvironment,
       ...sourceEnvironment,
       ...provider.env,
+      ...samlEnvironment,
       AUTH_OAUTH_SERVER_ENABLED: 'true',
     },
     database: { url: database.url, schema: 'portcullis' },
@@ -77,11 +98,15 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   const { sub: externalId } = claimsOf(external.access_token)
   const changedEmail = newEmail()
   await there.admin('PUT', `/users/${externalId}`, { email: changedEmail, email_confirm: true })
-  const client = await there.admin('POST', '/oauth/clients', {
-    client_name: 'Notes',
-    redirect_uris: ['https://notes.example.com/back'],
-    token_endpoint_auth_method: 'client_secret_post',
+  const client = await there.admin('POST', '/oauth/clients', notes)
+  const granted = await there.grant(client, otherDevice.access_token)
+  const idp = createIdentityProvider(acsUrl, entityId)
+  const company = await there.admin('POST', '/sso/providers', {
+    type: 'saml',
+    metadata_xml: idp.metadata(),
+    domains: ['company.example'],
   })
+  const employee = await there.signInWithSaml(company.id, idp)
   const memberEmail = newEmail()
   const member: Tokens = await there.signUp({ email: memberEmail, password })
   const totp = await there.enroll(member.access_token, {
@@ -112,6 +137,7 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   }
   const second = await startPeer(t, database.url, encryption)
   const encrypting = toClient(second.url, serviceToken)
+  const custom = await encrypting.admin('POST', '/custom-providers', customProvider)
   const signedEmail = newEmail()
   const signed: Tokens = await encrypting.signUp({ email: signedEmail, password })
   const signedNext: Tokens = (await encrypting.refresh(signed.refresh_token)).body
@@ -192,18 +218,22 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
     assert.equal(claimsOf(tokens.access_token).aal, 'aal2')
   })
 
-  await t.test('an OAuth client keeps its identifier and its secret', async () => {
-    const ask = async (client_secret: string) => {
-      const { client_id } = client
-      const form = { grant_type: 'refresh_token', refresh_token: 'x', client_id, client_secret }
-      const answer = await send(server.url, '/oauth/token', {
-        body: `${new URLSearchParams(form)}`,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      })
-      return answer.body.error
-    }
-    assert.equal(await ask(client.client_secret), 'invalid_grant')
-    assert.equal(await ask('wrong'), 'invalid_client')
+  await t.test('an OAuth client keeps its secret, its session and its grant', async () => {
+    const renewed = { grant_type: 'refresh_token', refresh_token: granted.refresh_token }
+    const wrong = await here.askToken({ ...client, client_secret: 'wrong' }, renewed)
+    assert.equal(wrong.body.error, 'invalid_client')
+    const { status, body } = await here.askToken(client, renewed)
+    assert.equal(status, 200, JSON.stringify(body))
+    const { body: signedIn } = await here.signIn({ email: plainEmail, password })
+    assert.ok((await here.requestGrant(client, signedIn.access_token)).redirectUrl)
+  })
+
+  await t.test('users of a company and providers of administrators are known here', async () => {
+    await refreshed(employee)
+    const again = await here.signInWithSaml(company.id, idp)
+    assert.equal(claimsOf(again.access_token).sub, claimsOf(employee.access_token).sub)
+    const known = await here.admin('GET', `/custom-providers/${custom.identifier}`)
+    assert.deepEqual([known.id, known.token_url], [custom.id, customProvider.token_url])
   })
 
   const newHere = newEmail()
@@ -215,6 +245,15 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   await here.addPasskey(phoneSession.body.access_token, holder)
   const { user: changed } = (await here.signIn({ email: argonEmail, password })).body
   await here.admin('PUT', `/users/${changed.id}`, { password: 'changed password' })
+  const newClient = await here.admin('POST', '/oauth/clients', notes)
+  await here.grant(newClient, phoneSession.body.access_token)
+  const newIdp = createIdentityProvider(acsUrl, entityId)
+  const newCompany = await here.admin('POST', '/sso/providers', {
+    type: 'saml',
+    metadata_xml: newIdp.metadata(),
+  })
+  const newEmployee = await here.signInWithSaml(newCompany.id, newIdp)
+  await here.admin('PUT', `/custom-providers/${custom.identifier}`, { name: 'Renamed' })
   const { user: deleted } = (await here.signIn({ email: plainEmail, password })).body
   await here.admin('DELETE', `/users/${deleted.id}`)
 
@@ -226,6 +265,17 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
     const back = toClient(third.url, serviceToken)
     const { sub } = claimsOf((await back.signInWithProvider(provider)).access_token)
     assert.equal(sub, externalId)
+    for (const [place, its, tokens] of [
+      [company, idp, employee],
+      [newCompany, newIdp, newEmployee],
+    ] as const) {
+      const again = await back.signInWithSaml(place.id, its)
+      assert.equal(claimsOf(again.access_token).sub, claimsOf(tokens.access_token).sub)
+    }
+    const { name } = await back.admin('GET', `/custom-providers/${custom.identifier}`)
+    assert.equal(name, 'Renamed')
+    const byPhone = await back.signIn({ phone: '15550100077', password })
+    assert.ok((await back.requestGrant(newClient, byPhone.body.access_token)).redirectUrl)
     const { body } = await back.signIn({ email: newHere, password })
     assert.ok(body.access_token, JSON.stringify(body))
     const { access_token: token } = await back.verifyTotp(

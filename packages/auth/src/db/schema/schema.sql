@@ -53,7 +53,7 @@
 -- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone, metadata_url text, metadata_expires_at timestamp with time zone
 
 -- table oauth_consents
--- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone
+-- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone, id uuid
 
 -- table one_time_tokens
 -- user_id uuid, token_type text, token_hash bytea, otp_hash bytea, relates_to text, is_pkce boolean, attempts smallint, expires_at timestamp with time zone, created_at timestamp with time zone, voids_password boolean, claim jsonb
@@ -660,6 +660,9 @@ CREATE INDEX oauth_clients_created_at ON {ns}.oauth_clients USING btree (created
 
 -- index oauth_consents.oauth_consents_client
 CREATE INDEX oauth_consents_client ON {ns}.oauth_consents USING btree (client_id);
+
+-- index oauth_consents.oauth_consents_id
+CREATE UNIQUE INDEX oauth_consents_id ON {ns}.oauth_consents USING btree (id);
 
 -- index one_time_tokens.one_time_tokens_expires_at
 CREATE INDEX one_time_tokens_expires_at ON {ns}.one_time_tokens USING btree (expires_at);

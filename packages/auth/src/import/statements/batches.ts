@@ -1,9 +1,4 @@
-import type { HasColumn, ImportTable } from './import-table.ts'
-
-/** Whether a row is written, rather than skipped or already up to date. */
-const isWritten = `o.outcome in ('new', 'changed')`
-
-const toStage = ({ name }: ImportTable) => `pg_temp.import_${name}`
+import { type HasColumn, type ImportTable, isWritten, toStage, toTarget } from './import-table.ts'
 
 /** Creates the temporary tables, which are emptied at the end of each transaction. */
 export function createStages(tables: readonly ImportTable[]): string {
@@ -76,6 +71,8 @@ export const stageSecrets = `
   insert into pg_temp.import_secrets (id, sealed, text_value, json_value, flaw)
   select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[], $5::text[])`
 
+const toChangedAt = ({ changedAt = 'updated_at' }: ImportTable) => changedAt
+
 /**
  * Decides what happens to each staged row. `$1` and `$2` are the first and the last ID of the batch,
  * which keep the joins small. `$3` is the source. A row that was recorded without a source counts as
@@ -93,8 +90,10 @@ export function decideOutcomes(table: ImportTable): string {
       ${skips.join('\n')}
       when t.id is null then 'new' else 'changed' end
     from ${toStage(table)} s
-    left join (select id, updated_at from {ns}.${table.name} where id >= $1 and id <= $2) t
-      on t.id = s.id
+    left join (
+      select id, ${toChangedAt(table)} as updated_at from ${toTarget(table)}
+      where id >= $1 and id <= $2
+    ) t on t.id = s.id
     left join (
       select id, updated_at, source_hash, source from {ns}.imported_rows
       where table_name = '${table.name}' and id >= $1 and id <= $2
@@ -105,7 +104,7 @@ export function decideOutcomes(table: ImportTable): string {
 export function writeRows(table: ImportTable, has: (column: string) => boolean): string {
   const stored = table.columns.filter((each) => each.isStagedOnly !== true && has(each.name))
   const names = stored.map(({ name }) => name)
-  return `insert into {ns}.${table.name} (id, ${names.join(', ')})
+  return `insert into ${toTarget(table)} (id, ${names.join(', ')})
     select s.id, ${stored.map(({ name, to }) => to ?? `s.${name}`).join(', ')}
     from ${toStage(table)} s join pg_temp.import_outcomes o on o.id = s.id
     left join pg_temp.import_secrets c on c.id = s.id
@@ -116,7 +115,7 @@ export function writeRows(table: ImportTable, has: (column: string) => boolean):
 /** Records the written rows and their source `$1`, so that later imports recognise changes. */
 export const recordRows = (table: ImportTable): string => `
   insert into {ns}.imported_rows (table_name, id, source_hash, updated_at, source)
-  select '${table.name}', s.id, s.source_hash, s.updated_at, $1
+  select '${table.name}', s.id, s.source_hash, s.${toChangedAt(table)}, $1
   from ${toStage(table)} s join pg_temp.import_outcomes o on o.id = s.id where ${isWritten}
   on conflict (table_name, id) do update
     set source_hash = excluded.source_hash, updated_at = excluded.updated_at,
@@ -152,12 +151,12 @@ export const deleteGone = (table: ImportTable): string => `
       and not exists (select from pg_temp.import_ids i where i.id = r.id)
     returning r.id, r.updated_at
   ), removed as (
-    delete from {ns}.${table.name} t using gone g
-    where t.id = g.id and t.updated_at = g.updated_at returning t.id
+    delete from ${toTarget(table)} t using gone g
+    where t.id = g.id and t.${toChangedAt(table)} = g.updated_at returning t.id
   )
   select (select count(*) from removed)::integer as removed,
-    (select count(*) from gone g join {ns}.${table.name} t on t.id = g.id
-     where t.updated_at <> g.updated_at)::integer as kept`
+    (select count(*) from gone g join ${toTarget(table)} t on t.id = g.id
+     where t.${toChangedAt(table)} <> g.updated_at)::integer as kept`
 
 export const hasImported = `
   select exists (select from {ns}.imported_rows where table_name = $1) as "isThere"`
@@ -167,7 +166,7 @@ export const hasImported = `
  */
 export const countUnclaimed = (table: ImportTable): string => `
   select count(*)::integer as count from {ns}.imported_rows r
-  join {ns}.${table.name} t on t.id = r.id
+  join ${toTarget(table)} t on t.id = r.id
   where r.table_name = '${table.name}' and r.source is null`
 
 export const countImported = `
@@ -176,7 +175,7 @@ export const countImported = `
 /** Counts rows from the source `$1` that still exist here. */
 export const countPresent = (table: ImportTable): string => `
   select count(*)::integer as count from {ns}.imported_rows r
-  join {ns}.${table.name} t on t.id = r.id where r.table_name = '${table.name}' and r.source = $1`
+  join ${toTarget(table)} t on t.id = r.id where r.table_name = '${table.name}' and r.source = $1`
 
 export const addImport = `
   insert into {ns}.imports (id, source, source_version, since, snapshot_at)
@@ -191,3 +190,19 @@ export const finishImport = 'update {ns}.imports set finished_at = now(), report
 export const lockImport = `select pg_advisory_lock(hashtextextended('auth import ' || $1, 0))`
 export const limitLockWait = `set lock_timeout = '5s'`
 export const resetLockWait = 'reset lock_timeout'
+
+/**
+ * Indexes for searches collect new entries in a list and sort them into the index when the list is full.
+ * A longer list makes this several times faster, because rows of many batches have parts in common.
+ * The work memory limits how many entries are sorted in together.
+ */
+export const prepareIndexing = `
+  set gin_pending_list_limit = '64MB';
+  set work_mem = '64MB'`
+
+/** Empties these lists in the schema `$1`, so that requests need not read them. */
+export const finishIndexing = `
+  select gin_clean_pending_list(c.oid)
+  from pg_class c join pg_am a on a.oid = c.relam join pg_namespace n on n.oid = c.relnamespace
+  where a.amname = 'gin' and c.relkind = 'i' and n.nspname = $1
+    and pg_has_role(c.relowner, 'usage')`

@@ -1,7 +1,11 @@
-/** A table of Supabase Auth, and the table of this server with the same name that it fills. */
+/** A table of Supabase Auth, and the table of this server that it fills. */
 export interface ImportTable {
-  /** The name in both schemas, in the report and in `imported_rows`. */
+  /** The name in the source, in the report and in `imported_rows`. */
   readonly name: string
+  /** The name here. Default: the same. */
+  readonly target?: string
+  /** The column here with the time of the last change. Default: `updated_at`. */
+  readonly changedAt?: string
   /** What the report calls the rows. */
   readonly label: string
   readonly columns: readonly ImportColumn[]
@@ -14,6 +18,10 @@ export interface ImportTable {
    * the staged row `s` and a key of `skipReasons`.
    */
   readonly skipRules: readonly (readonly [condition: string, outcome: string])[]
+  /** Statements that write what belongs to the rows into the tables of `companions`. */
+  readonly writeMore?: readonly string[]
+  /** By table here: the foreign key that refers to this table. */
+  readonly companions?: Readonly<Record<string, string>>
 }
 
 /** A column of this server's table, and how it is filled. */
@@ -24,6 +32,8 @@ export interface ImportColumn {
   readonly from: (has: HasColumn) => string
   /** An expression over the staged row `s` and its secrets `c`. Default: the staged value. */
   readonly to?: string
+  /** An expression over the row `x` here, which the verification compares. Default: that of `from`. */
+  readonly own?: string
   /** Whether the value is used only during the import and not stored. */
   readonly isStagedOnly?: boolean
 }
@@ -75,6 +85,18 @@ export const hasNoUser = `((select u.id from {ns}.users u where u.id = s.user_id
   or (select r.source from {ns}.imported_rows r
     where r.table_name = 'users' and r.id = s.user_id) <> $3)`
 
-/** Whether the secret of a row cannot be used, for example because the decryption key is wrong. */
+/** Whether the OAuth client of a row is missing here. */
+export const hasNoClient = (column: string): string =>
+  `(select c.id from {ns}.oauth_clients c where c.id = s.${column}) is null`
+
+/** Whether a value of a row cannot be used, for example because the decryption key is wrong. */
 export const hasInvalidSecret =
   '(select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null'
+
+/** Whether a row is written, rather than skipped or already up to date. */
+export const isWritten = `o.outcome in ('new', 'changed')`
+
+export const toStage = ({ name }: Pick<ImportTable, 'name'>): string => `pg_temp.import_${name}`
+
+export const toTarget = ({ name, target = name }: Pick<ImportTable, 'name' | 'target'>): string =>
+  `{ns}.${target}`

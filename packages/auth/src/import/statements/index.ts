@@ -1,9 +1,11 @@
+import { customProviders } from './custom-providers.ts'
 import { factors } from './factors.ts'
 import { identities } from './identities.ts'
 import type { ImportTable } from './import-table.ts'
-import { oauthClients } from './oauth-clients.ts'
+import { oauthClients, oauthConsents } from './oauth-clients.ts'
 import { passkeys } from './passkeys.ts'
 import { sessions } from './sessions.ts'
+import { ssoProviders } from './sso-providers.ts'
 import { users } from './users.ts'
 
 /** A table follows the tables that its foreign keys refer to. */
@@ -12,6 +14,9 @@ export const importTables: readonly ImportTable[] = [
   identities,
   factors,
   passkeys,
-  sessions,
+  ssoProviders,
+  customProviders,
   oauthClients,
+  oauthConsents,
+  sessions,
 ]

@@ -1,9 +1,21 @@
-import { column, createdAt, type ImportTable, recent, updatedAt } from './import-table.ts'
+import {
+  column,
+  createdAt,
+  hasNoClient,
+  hasNoUser,
+  type ImportTable,
+  recent,
+  same,
+  updatedAt,
+} from './import-table.ts'
 
 const table = 'oauth_clients'
 
 /** The source separates the values by commas. */
-const toList = (name: string) => column(name, 'jsonb', `to_jsonb(string_to_array(x.${name}, ','))`)
+const toList = (name: string) => ({
+  ...column(name, 'jsonb', `to_jsonb(string_to_array(x.${name}, ','))`),
+  own: `x.${name}`,
+})
 const toText = (name: string) => column(name, 'text', `coalesce(x.${name}, '')`)
 
 /** Clients keep their identifiers and secrets. Both servers store the SHA-256 of a secret. */
@@ -45,5 +57,40 @@ export const oauthClients: ImportTable = {
   skipRules: [
     [`s.client_id is not null`, 'old client'],
     [`s.client_type is distinct from 'public' and s.secret_hash is null`, 'invalid secret'],
+  ],
+}
+
+/**
+ * What users have granted to OAuth clients. In the source, a consent is for all resources. Here it is
+ * for requests that name none, because a user has not agreed to a resource that was never shown.
+ */
+export const oauthConsents: ImportTable = {
+  name: 'oauth_consents',
+  label: 'grants to OAuth clients',
+  changedAt: 'granted_at',
+  isPresent: 'x.revoked_at is null',
+  columns: [
+    same('user_id', 'uuid'),
+    same('client_id', 'uuid'),
+    column('resource', 'text', `''`),
+    {
+      ...column(
+        'scopes',
+        'jsonb',
+        `to_jsonb(array_remove(string_to_array(trim(x.scopes), ' '), ''))`,
+      ),
+      own: 'x.scopes',
+    },
+    same('granted_at', 'timestamptz'),
+  ],
+  isChangedSince: (time) => `x.granted_at >= ${time}`,
+  skipRules: [
+    [hasNoUser, 'no user'],
+    [hasNoClient('client_id'), 'no client'],
+    [
+      `(select k.id from {ns}.oauth_consents k where k.user_id = s.user_id
+         and k.client_id = s.client_id and k.resource = '' and k.id <> s.id) is not null`,
+      'grant exists',
+    ],
   ],
 }

@@ -1,4 +1,4 @@
-import type { ImportTable } from './import-table.ts'
+import { type HasColumn, type ImportColumn, type ImportTable, toTarget } from './import-table.ts'
 
 /** By table: the columns that are compared. The import neither encrypts nor derives them. */
 const sampledColumns: Readonly<Record<string, readonly string[]>> = {
@@ -16,8 +16,11 @@ const sampledColumns: Readonly<Record<string, readonly string[]>> = {
   identities: ['user_id', 'provider', 'provider_id', 'identity_data', 'created_at'],
   mfa_factors: ['user_id', 'factor_type', 'status', 'created_at'],
   webauthn_credentials: ['user_id', 'credential_id', 'public_key', 'created_at'],
+  sso_providers: ['resource_id', 'entity_id', 'attribute_mapping', 'domains', 'created_at'],
+  custom_oauth_providers: ['identifier', 'settings', 'created_at'],
+  oauth_clients: ['redirect_uris', 'grant_types', 'client_name', 'client_uri', 'logo_uri'],
+  oauth_consents: ['user_id', 'client_id', 'scopes', 'granted_at'],
   sessions: ['user_id', 'not_after', 'user_agent', 'tag', 'created_at'],
-  oauth_clients: ['client_name', 'client_uri', 'logo_uri', 'created_at'],
 }
 
 /** The checksum of the password hash; null if the source encrypts the hash. */
@@ -25,13 +28,14 @@ const password = `case when x.encrypted_password like '{%' then null
   else md5(coalesce(x.encrypted_password, '')) end`
 
 /**
- * The same expressions are used in both databases: they convert rows of the source as the import does,
- * for example null to a default, and do not change imported values.
+ * Most expressions are used in both databases: they convert rows of the source as the import does, for
+ * example null to a default, and do not change imported values. The others have a counterpart here.
  */
-function toChecksums({ name, columns }: ImportTable): string {
-  const values = columns
-    .filter((each) => sampledColumns[name]?.includes(each.name))
-    .map(({ from }) => from(() => true))
+function toChecksums(
+  { name, columns }: ImportTable,
+  toValue: (of: ImportColumn) => string,
+): string {
+  const values = columns.filter((each) => sampledColumns[name]?.includes(each.name)).map(toValue)
   return `md5(row(x.id, ${values.join(', ')})::text) as checksum,
     ${name === 'users' ? password : 'null'} as password`
 }
@@ -50,12 +54,14 @@ export const pickSample = ({ name }: ImportTable): string => `
     order by i.id limit 1
   ) r`
 
-export const readSourceChecksums = (table: ImportTable): string =>
-  `select x.id::text as id, ${toChecksums(table)} from {supabase}.${table.name} x
+export const readSourceChecksums = (table: ImportTable, has: HasColumn): string =>
+  `select x.id::text as id, ${toChecksums(table, ({ from }) => from(has))} from {supabase}.${table.name} x
    where x.id = any($1::uuid[])`
 
 /** Leaves out rows that were changed here after the import, because they differ on purpose. */
-export const readOwnChecksums = (table: ImportTable): string =>
-  `select x.id::text as id, ${toChecksums(table)} from {ns}.${table.name} x
-   join {ns}.imported_rows r on r.table_name = '${table.name}' and r.id = x.id
-   where x.id = any($1::uuid[]) and x.updated_at = r.updated_at`
+export function readOwnChecksums(table: ImportTable): string {
+  const toOwn = ({ own, from }: ImportColumn) => own ?? from(() => true)
+  return `select x.id::text as id, ${toChecksums(table, toOwn)} from ${toTarget(table)} x
+    join {ns}.imported_rows r on r.table_name = '${table.name}' and r.id = x.id
+    where x.id = any($1::uuid[]) and x.${table.changedAt ?? 'updated_at'} = r.updated_at`
+}

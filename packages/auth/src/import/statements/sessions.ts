@@ -2,6 +2,7 @@ import {
   column,
   createdAt,
   hasInvalidSecret,
+  hasNoClient,
   hasNoUser,
   type ImportTable,
   recent,
@@ -60,7 +61,14 @@ export const sessions: ImportTable = {
     createdAt,
     updatedAt,
     { ...recent(table, 'refresh_token_hmac_key', 'text'), isStagedOnly: true },
-    { ...recent(table, 'oauth_client_id', 'uuid'), isStagedOnly: true },
+    recent(table, 'oauth_client_id', 'uuid'),
+    {
+      ...recent(table, 'scopes', 'text'),
+      name: 'oauth_grant',
+      to: `case when s.oauth_client_id is not null then jsonb_build_object(
+        'client_id', s.oauth_client_id, 'scope', coalesce(trim(s.oauth_grant), ''), 'resource', '')
+        end`,
+    },
     {
       ...column(
         'has_valid_token',
@@ -99,7 +107,7 @@ export const sessions: ImportTable = {
   skipRules: [
     [hasNoUser, 'no user'],
     ['s.not_after < now()', 'expired'],
-    ['s.oauth_client_id is not null', 'oauth client'],
+    [`s.oauth_client_id is not null and ${hasNoClient('oauth_client_id')}`, 'no client'],
     ['s.refresh_token_hmac_key is null and not s.has_valid_token', 'no token'],
     [
       `s.refresh_token_hmac_key is not null and (s.refresh_token_counter is null

@@ -38,8 +38,13 @@ export const countAudiences = `
 /** Fails if the rows cannot be read. */
 export const probeTable = (table: string): string => `select * from {supabase}.${table} limit 1`
 
-/** Tables that are read together with the sessions. */
-export const readWithSessions = ['refresh_tokens', 'mfa_amr_claims'] as const
+/** Tables that are read together with sessions and with providers of single sign-on. */
+export const readWithOthers = [
+  'refresh_tokens',
+  'mfa_amr_claims',
+  'saml_providers',
+  'sso_domains',
+] as const
 
 /** Tables whose rows this server could not use. */
 export const tablesNotImported = [
@@ -48,12 +53,7 @@ export const tablesNotImported = [
   'mfa_challenges',
   'webauthn_challenges',
   'audit_log_entries',
-  'sso_providers',
-  'sso_domains',
-  'saml_providers',
   'saml_relay_states',
   'oauth_authorizations',
-  'oauth_consents',
   'oauth_client_states',
-  'custom_oauth_providers',
 ] as const

@@ -1,10 +1,12 @@
 import { Secret } from 'otpauth'
+import { parseMetadata } from '../../saml/identity-provider.ts'
+import { SamlError } from '../../saml/saml-error.ts'
 import type { SecretBox } from '../../tokens/secret-box.ts'
 import type { FieldDecryption } from './field-encryption.ts'
 
 export interface SecretTools {
   readonly decryption: FieldDecryption
-  /** Encrypts TOTP secrets. */
+  /** Encrypts TOTP secrets and the secrets of custom providers. */
   readonly factorSecrets: SecretBox
   /** Encrypts the keys of sessions. */
   readonly sessionKeys: SecretBox
@@ -19,7 +21,10 @@ export interface ConvertedSecret {
   readonly flaw?: string
 }
 
-/** Secrets that have to be converted, because they are encrypted or have another format. */
+/**
+ * Secrets that have to be converted, because they are encrypted or have another format, and values that
+ * have to be checked.
+ */
 export interface SecretKind {
   /** Expressions over the staged row `s`, which become the fields of `SecretRow`. */
   readonly columns: string
@@ -34,6 +39,7 @@ export interface SecretRow {
   readonly factor_type?: string
   readonly status?: string
   readonly credential?: unknown
+  readonly entity_id?: string
 }
 
 /** The kind of secrets in each table of the source. */
@@ -63,6 +69,30 @@ export const secretKinds: Readonly<Record<string, SecretKind>> = {
       return { sealed: sessionKeys.seal(Buffer.from(text, 'base64url'), id) }
     },
   },
+  custom_oauth_providers: {
+    columns: 's.secret as value',
+    condition: 'true',
+    convert({ id, value }, { decryption, factorSecrets }) {
+      const text = decryption.decrypt(value ?? '', id)
+      if (text === undefined) return { flaw: 'The secret of the provider cannot be decrypted' }
+      return { sealed: factorSecrets.seal(Buffer.from(text), id) }
+    },
+  },
+  sso_providers: {
+    columns: 's.metadata_xml as value, s.entity_id',
+    condition: 'true',
+    convert: checkMetadata,
+  },
+}
+
+function checkMetadata({ value, entity_id: entityId }: SecretRow): ConvertedSecret {
+  try {
+    if (parseMetadata(value ?? '').entityId === entityId) return {}
+    return { flaw: 'The SAML metadata is that of another entity' }
+  } catch (error) {
+    if (error instanceof SamlError) return { flaw: error.message }
+    throw error
+  }
 }
 
 function convertTotp({ id, value }: SecretRow, tools: SecretTools): ConvertedSecret {

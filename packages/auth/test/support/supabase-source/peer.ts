@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { programEnvironment } from '@portcullis/test-servers'
 import { jwtSecret } from '../auth-server.ts'
+import { samlEnvironment } from '../saml/sso-server.ts'
 import { runIn } from '../shared-postgres.ts'
 
 const { AUTH_PEER_PROGRAM: program, AUTH_PEER_MIGRATIONS: migrations } = process.env
@@ -68,6 +69,11 @@ export async function startPeer(
     GOTRUE_MFA_WEB_AUTHN_VERIFY_ENABLED: 'true',
     GOTRUE_PASSKEY_ENABLED: 'true',
     GOTRUE_OAUTH_SERVER_ENABLED: 'true',
+    GOTRUE_OAUTH_SERVER_AUTHORIZATION_PATH: '/consent',
+    // The identity provider knows both servers by the same address.
+    GOTRUE_SAML_ENABLED: 'true',
+    GOTRUE_SAML_EXTERNAL_URL: 'https://auth.example',
+    GOTRUE_SAML_PRIVATE_KEY: samlEnvironment.AUTH_SAML_PRIVATE_KEY,
     GOTRUE_WEBAUTHN_RP_ID: 'app.example.com',
     GOTRUE_WEBAUTHN_RP_DISPLAY_NAME: 'App',
     GOTRUE_WEBAUTHN_RP_ORIGINS: 'https://app.example.com',

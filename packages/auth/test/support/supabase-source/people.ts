@@ -4,6 +4,7 @@ import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import { decodeAttestationObject, parseAuthenticatorData } from '@simplewebauthn/server/helpers'
 import { newAuthenticator } from '../passkeys.ts'
 import type { SoftwareAuthenticator } from '../software-authenticator.ts'
+import { addCompany, addCustomProvider, addOAuthClient } from './companies.ts'
 import type { SourceRelease } from './schema.ts'
 import { earlier, type SourceWriter, type Values } from './source-writer.ts'
 import { signToken } from './tokens.ts'
@@ -78,9 +79,7 @@ export async function addSourcePeople(writer: SourceWriter, release: SourceRelea
     unconfirmed: await member('unconfirmed@source.example', { email_confirmed_at: null }),
     anonymous: await addAnonymous(writer),
     gina: await addExternal(writer),
-    sso: {
-      id: await writer.user({ email: 'ada@source.example', is_sso_user: true, ...confirmed }),
-    },
+    company: await addCompany(writer),
     tess: await addTotp(writer, member),
     ended: await addEnded(writer, member),
   }
@@ -180,7 +179,6 @@ async function addRecent(writer: SourceWriter, member: AddMember) {
   await writer.client.query('update refresh_tokens set revoked = true where session_id = $1', [
     first.sessionId,
   ])
-  const oauth = await writer.session(vera.id, { oauth_client_id: randomUUID() })
   const factor = { user_id: vera.id, created_at: earlier(500), updated_at: earlier(500) }
   const phoneFactorId = randomUUID()
   await writer.insert('mfa_factors', {
@@ -231,7 +229,8 @@ async function addRecent(writer: SourceWriter, member: AddMember) {
     signed: await session(5),
     parent: await session(300),
     reused: await session(5),
-    oauth,
+    client: await addOAuthClient(writer, vera.id),
+    customProvider: await addCustomProvider(writer),
     phoneFactorId,
     webAuthnFactorId,
     securityKey,

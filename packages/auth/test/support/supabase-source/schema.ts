@@ -73,6 +73,25 @@ export async function createSourceSchema(
       created_at timestamptz not null, updated_at timestamptz not null,
       authentication_method text not null, unique (session_id, authentication_method)
     );
+    create table sso_providers (
+      id uuid primary key, resource_id text, created_at timestamptz, updated_at timestamptz
+      ${inNew(', disabled boolean')}
+    );
+    create unique index on sso_providers (lower(resource_id));
+    create table sso_domains (
+      id uuid primary key, sso_provider_id uuid not null references sso_providers on delete cascade,
+      domain text not null, created_at timestamptz, updated_at timestamptz
+    );
+    create unique index on sso_domains (lower(domain));
+    create table saml_providers (
+      id uuid primary key, sso_provider_id uuid not null references sso_providers on delete cascade,
+      entity_id text not null unique, metadata_xml text not null, metadata_url text,
+      attribute_mapping jsonb, name_id_format text, created_at timestamptz, updated_at timestamptz
+    );
+    create table saml_relay_states (
+      id uuid primary key, sso_provider_id uuid not null references sso_providers on delete cascade,
+      request_id text not null
+    );
     create table flow_state (id uuid primary key, auth_code text);
     insert into flow_state values (gen_random_uuid(), 'code');
     create table audit_log_entries (id uuid primary key, payload json, created_at timestamptz);
@@ -90,12 +109,37 @@ export async function createSourceSchema(
         updated_at timestamptz not null default now(), last_used_at timestamptz
       );
       create type oauth_client_type as enum ('public', 'confidential');
+      create type oauth_registration_type as enum ('dynamic', 'manual');
       create table oauth_clients (
-        id uuid primary key, client_secret_hash text, registration_type text not null,
+        id uuid primary key, client_secret_hash text,
+        registration_type oauth_registration_type not null,
         redirect_uris text not null, grant_types text not null, client_name text,
         client_uri text, logo_uri text, created_at timestamptz not null default now(),
         updated_at timestamptz not null default now(), deleted_at timestamptz,
         client_type oauth_client_type not null default 'confidential',
         token_endpoint_auth_method text not null
+      );
+      alter table sessions add foreign key (oauth_client_id) references oauth_clients
+        on delete cascade;
+      create table oauth_consents (
+        id uuid primary key, user_id uuid not null references users on delete cascade,
+        client_id uuid not null references oauth_clients on delete cascade,
+        scopes text not null check (char_length(trim(scopes)) > 0),
+        granted_at timestamptz not null default now(), revoked_at timestamptz,
+        unique (user_id, client_id), check (revoked_at is null or revoked_at >= granted_at)
+      );
+      create table custom_oauth_providers (
+        id uuid primary key, provider_type text not null check (provider_type in ('oauth2', 'oidc')),
+        identifier text not null unique, name text not null, client_id text not null,
+        client_secret text not null, acceptable_client_ids text[] not null default '{}',
+        scopes text[] not null default '{}', pkce_enabled boolean not null default true,
+        attribute_mapping jsonb not null default '{}',
+        authorization_params jsonb not null default '{}', enabled boolean not null default true,
+        email_optional boolean not null default false, issuer text, discovery_url text,
+        skip_nonce_check boolean not null default false, cached_discovery jsonb,
+        discovery_cached_at timestamptz, authorization_url text, token_url text, userinfo_url text,
+        jwks_uri text, created_at timestamptz not null default now(),
+        updated_at timestamptz not null default now(),
+        custom_claims_allowlist text[] not null default '{}'
       );`)}`)
 }
