@@ -83,7 +83,12 @@ import {
   showDevicePage,
   submitDevicePage,
 } from './oauth-server/endpoints/devices.ts'
-import { listOwnGrants, revokeOwnGrant } from './oauth-server/endpoints/grants.ts'
+import {
+  adminListGrants,
+  adminRevokeGrant,
+  listOwnGrants,
+  revokeOwnGrant,
+} from './oauth-server/endpoints/grants.ts'
 import {
   authorizationServerMetadata,
   openIdConfiguration,
@@ -205,6 +210,8 @@ const table: readonly Endpoint[] = [
   userinfoByPost,
   listOwnGrants,
   revokeOwnGrant,
+  adminListGrants,
+  adminRevokeGrant,
   invite,
   adminListUsers,
   adminCreateUser,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseJsonObject, toMetadataChange } from '../../src/web/pages/users/metadata.ts'
+import { parseJsonObject } from '../../src/web/json-object.ts'
+import { toMetadataChange } from '../../src/web/pages/users/metadata.ts'
 
 const faults = [
   { text: '', at: [1, 1], says: 'expected a value, found the end of the text' },

@@ -3,7 +3,7 @@ import { ConsoleError } from '../errors.ts'
 import { parseHeaders } from '../request-headers.ts'
 import type { AddRoutes, AuthTarget, ConsoleContext, GraphqlTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
-import { callAsAdmin, readJson } from './users-upstream.ts'
+import { callAsAdmin, readJson } from './admin-endpoints.ts'
 
 /** A query of the page. */
 export interface GraphqlQuery {

@@ -5,7 +5,7 @@ import { ConsoleError } from '../errors.ts'
 import { serviceName, toTokenHeaders } from '../limits/statistics.ts'
 import type { AddRoutes, AuthTarget, RatelimitTarget } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
-import { callAsAdmin, readJson } from './users-upstream.ts'
+import { callAsAdmin, readJson } from './admin-endpoints.ts'
 
 export type {
   EffectiveSetting,

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { AuditEntry } from '../overview/sign-ins.ts'
 import { parseSignInFailures, toFailureEntry } from '../overview/sign-ins.ts'
 import type { AuthTarget } from '../settings.ts'
-import { callAsAdmin, readJson } from './users-upstream.ts'
+import { callAsAdmin, readJson } from './admin-endpoints.ts'
 
 export type { AuditEntry }
 

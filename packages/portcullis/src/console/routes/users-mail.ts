@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { ConsoleError } from '../errors.ts'
 import { parseObject } from '../health/index.ts'
 import type { AuthTarget } from '../settings.ts'
-import { callAsAdmin, readJson } from './users-upstream.ts'
+import { callAsAdmin, readJson } from './admin-endpoints.ts'
 
 /** The emails that an administrator can send to a user, as types of links of the auth server. */
 export const mailTypes = ['recovery', 'magiclink', 'signup', 'invite'] as const

@@ -1,53 +1,6 @@
 import { ConsoleError } from '../errors.ts'
-import { parseObject, toKeyHeaders } from '../health/index.ts'
-import type { AuthTarget } from '../settings.ts'
-import { callUpstream } from '../upstream.ts'
-
-interface AdminCall {
-  readonly method: string
-  readonly path: string
-  readonly query?: URLSearchParams
-  readonly body?: unknown
-}
-
-/** Calls the auth server as an administrator. @throws {ConsoleError} if it refuses the service key. */
-export async function callAsAdmin(auth: AuthTarget, call: AdminCall): Promise<Response> {
-  const { method, path, query, body } = call
-  const search = query && query.size > 0 ? `?${query}` : ''
-  const answer = await callUpstream('The auth server', `${auth.url}${path}${search}`, {
-    method,
-    headers: {
-      ...toKeyHeaders(await auth.key()),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  if (!(await isKeyRefused(answer))) return answer
-  throw new ConsoleError(
-    502,
-    'key_refused',
-    `The auth server refused the service key (status ${answer.status}). Start the console with a service key of this server.`,
-  )
-}
-
-/** The server's own message about a key would be misleading, because the user of the page did not send one. */
-async function isKeyRefused(answer: Response): Promise<boolean> {
-  if (answer.status !== 403) return answer.status === 401
-  const { error_code: code } = parseObject(await answer.clone().text()) ?? {}
-  return code === 'bad_jwt' || code === 'not_admin'
-}
-
-/** Returns the body. @throws {ConsoleError} if the response is not from an auth server. */
-export async function readJson(answer: Response): Promise<string> {
-  const text = await answer.text()
-  const type = answer.headers.get('content-type') ?? ''
-  if (text === '' || /^application\/json\b/.test(type)) return text
-  throw new ConsoleError(
-    502,
-    'upstream_unexpected',
-    `Unexpected response from the auth server (status ${answer.status}, not JSON). Check that its URL is that of an auth server.`,
-  )
-}
+import { parseObject } from '../health/index.ts'
+import { type AdminEndpoint, type CheckedRequest, text, yesOrNo } from './admin-endpoints.ts'
 
 /** Parameters that select and sort users. Only the auth server of Portcullis has them. */
 const selectionParameters = [
@@ -63,25 +16,6 @@ const selectionParameters = [
   'last_sign_in_before',
   'order_by',
 ] as const
-
-interface CheckedRequest {
-  readonly query: URLSearchParams
-  readonly body: unknown
-}
-
-/** A call that the page may make, and the endpoint of the auth server behind it. */
-export interface UserEndpoint {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** The path below `/api/users`. Every parameter is a UUID. */
-  readonly path: string
-  readonly upstream: string
-  /** The query parameters that are forwarded. */
-  readonly query?: readonly string[]
-  /** The body fields that are forwarded. */
-  readonly body?: Readonly<Record<string, object>>
-  /** Checks a successful response. @throws {ConsoleError} */
-  readonly check?: (answer: string, request: CheckedRequest) => void
-}
 
 /**
  * Other auth servers ignore parameters that they do not know, and would return all users. The auth server of
@@ -109,8 +43,6 @@ function checkImpersonation(answer: string, { body }: CheckedRequest): void {
   )
 }
 
-const text = { type: 'string' } as const
-const yesOrNo = { type: 'boolean' } as const
 const metadata = { type: 'object' } as const
 
 const userFields = {
@@ -138,8 +70,8 @@ const linkFields = {
 const ofUser = '/:user_id'
 const upstreamUser = '/admin/users/:user_id'
 
-/** The key allows every admin call; this list restricts the page to the calls that it needs. */
-export const userEndpoints: readonly UserEndpoint[] = [
+/** The calls of the Users page. */
+export const userEndpoints: readonly AdminEndpoint[] = [
   {
     method: 'GET',
     path: '',
@@ -193,6 +125,13 @@ export const userEndpoints: readonly UserEndpoint[] = [
     method: 'DELETE',
     path: `${ofUser}/sessions/:session_id`,
     upstream: `${upstreamUser}/sessions/:session_id`,
+  },
+  { method: 'GET', path: `${ofUser}/grants`, upstream: `${upstreamUser}/oauth/grants` },
+  {
+    method: 'DELETE',
+    path: `${ofUser}/grants`,
+    upstream: `${upstreamUser}/oauth/grants`,
+    query: ['client_id'],
   },
 ]
 
@@ -261,6 +200,19 @@ export interface Session {
   readonly created_at: string
   readonly last_used_at: string
   readonly not_after?: string
+}
+
+/** What a user has granted to an OAuth client. */
+export interface Grant {
+  readonly client: {
+    /** A UUID, or the URL of the document that describes the client. */
+    readonly id: string
+    readonly name?: string
+    readonly uri?: string
+  }
+  readonly scopes: readonly string[]
+  readonly resources: readonly string[]
+  readonly granted_at: string
 }
 
 export interface GeneratedLink {

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX, TargetedMouseEvent, TargetedSubmitEvent } 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { toMessage } from '../api.ts'
 import { Button } from './button.tsx'
+import { FieldError, FieldErrorContext } from './field.tsx'
 import { Notice } from './states.tsx'
 
 export interface DialogProps {
@@ -62,31 +63,39 @@ export interface FormDialogProps {
   readonly kind?: 'primary' | 'danger'
   /** If it rejects, the dialog shows the error and stays open. */
   readonly onSubmit: (form: FormData) => Promise<unknown>
+  /** Returns the name of the field that an error is about; the error is shown beside it. */
+  readonly findField?: (error: unknown) => string | undefined
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
 export function FormDialog(props: FormDialogProps): JSX.Element {
-  const { title, action, size, kind = 'primary', onSubmit, onClose, children } = props
+  const { title, action, size, kind = 'primary', onSubmit, findField, onClose, children } = props
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const form = useRef<HTMLFormElement>(null)
+  useLayoutEffect(() => {
+    if (error instanceof FieldError) focusField(form.current, error.field)
+  }, [error])
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
+    const { currentTarget } = event
     setBusy(true)
     setError(undefined)
     try {
-      await onSubmit(new FormData(event.currentTarget))
+      await onSubmit(new FormData(currentTarget))
       onClose()
     } catch (reason) {
-      setError(reason)
+      setError(toFieldError(reason, currentTarget, findField))
       setBusy(false)
     }
   }
+  const isOfField = error instanceof FieldError
   return (
     <Dialog title={title} {...(size && { class: size })} onClose={onClose}>
-      <form class="stack" onSubmit={submit}>
-        {children}
-        {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}
+      <form ref={form} class="stack" onSubmit={submit}>
+        <FieldErrorContext value={isOfField ? error : undefined}>{children}</FieldErrorContext>
+        {error !== undefined && !isOfField && <Notice tone="danger">{toMessage(error)}</Notice>}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" kind={kind} isDisabled={isBusy}>
@@ -96,4 +105,25 @@ export function FormDialog(props: FormDialogProps): JSX.Element {
       </form>
     </Dialog>
   )
+}
+
+/** An error about a field that the form does not show stays an error of the whole form. */
+function toFieldError(
+  error: unknown,
+  form: HTMLFormElement,
+  findField: FormDialogProps['findField'],
+): unknown {
+  const field = error instanceof FieldError ? error.field : findField?.(error)
+  if (field === undefined) return error
+  return form.elements.namedItem(field) === null
+    ? new Error(toMessage(error))
+    : new FieldError(field, toMessage(error))
+}
+
+function focusField(form: HTMLFormElement | null, name: string): void {
+  const field = form?.elements.namedItem(name)
+  if (!(field instanceof HTMLElement)) return
+  const folded = field.closest('details')
+  if (folded) folded.open = true
+  field.focus()
 }

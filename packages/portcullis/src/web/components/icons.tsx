@@ -31,6 +31,7 @@ const paths = {
   phone: 'M8 3h8v18H8zM11 18h2',
   chat: 'M4 5h16v11H9l-5 4z',
   keyboard: 'M3 6h18v12H3zM7 10h.01M11 10h.01M15 10h.01M17 14h.01M7 14h7',
+  key: 'M8 19a4 4 0 1 0 0-8 4 4 0 0 0 0 8M11 12l9-9M16 7l3 3M13.5 9.5l2 2',
   gate: 'M4 21V10a8 8 0 0 1 16 0v11M8 5v14M12 3v18M16 5v14M4 11h16M4 16h16',
 } as const
 

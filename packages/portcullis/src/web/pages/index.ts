@@ -13,14 +13,22 @@ export interface Page {
   readonly component: FunctionComponent
   /** A marker beside the name, such as an unread count. */
   readonly marker?: FunctionComponent
+  /** Other words under which the command palette finds it. */
+  readonly words?: string
 }
 
 /** In the order of the navigation. The styles of a page are in its folder and are bundled automatically. */
 export const pages: readonly Page[] = [
   page('/', 'Overview', 'overview', () => import('./overview/overview-page.tsx')),
   page('/users', 'Users', 'users', () => import('./users/users-page.tsx')),
+  page('/access', 'Access', 'key', () => import('./access/access-page.tsx'), {
+    words:
+      'oauth clients grants custom providers company sign-in saml sso scim api keys service accounts',
+  }),
   page('/events', 'Events', 'events', () => import('./events/events-page.tsx')),
-  page('/mailbox', 'Mailbox', 'mailbox', () => import('./mailbox/mailbox-page.tsx'), MailboxCount),
+  page('/mailbox', 'Mailbox', 'mailbox', () => import('./mailbox/mailbox-page.tsx'), {
+    marker: MailboxCount,
+  }),
   page('/limits', 'Limits', 'limits', () => import('./limits/limits-page.tsx')),
   page('/graphql-audits', 'GraphQL', 'graphql', () => import('./graphql/graphql-page.tsx')),
   page('/try', 'Try it', 'try', () => import('./try/try-page.tsx')),
@@ -32,7 +40,7 @@ function page(
   title: string,
   icon: IconName,
   load: () => Promise<{ readonly Page: FunctionComponent }>,
-  marker?: FunctionComponent,
+  more: Pick<Page, 'marker' | 'words'> = {},
 ): Page {
   const component = lazy(() =>
     load().then(
@@ -40,5 +48,5 @@ function page(
       () => PageNotLoaded,
     ),
   )
-  return { path, title, icon, component, ...(marker && { marker }) }
+  return { path, title, icon, component, ...more }
 }

@@ -48,7 +48,7 @@ export function usePaletteResults(text: string): PaletteResults {
     {
       title: 'Pages',
       items: pages
-        .filter(({ title }) => isFound(title))
+        .filter(({ title, words: others = '' }) => isFound(`${title} ${others}`))
         .map(({ path, title, icon }) => ({
           id: `page ${path}`,
           icon,

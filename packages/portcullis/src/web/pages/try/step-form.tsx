@@ -53,10 +53,6 @@ export function StepForm({ action, kind, onSubmit, more, children }: StepFormPro
   )
 }
 
-export function readText(form: FormData, name: string): string {
-  return String(form.get(name) ?? '').trim()
-}
-
 interface ClientAnswer {
   readonly data: unknown
   readonly error: Error | null

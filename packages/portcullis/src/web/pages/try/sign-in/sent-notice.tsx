@@ -1,8 +1,9 @@
 import type { VerifyOtpParams } from '@supabase/auth-js'
 import type { JSX } from 'preact'
 import { Notice } from '../../../components/states.tsx'
+import { readText } from '../../../form-values.ts'
 import { useSession } from '../../../session.ts'
-import { CodeField, orThrow, readText, StepForm } from '../step-form.tsx'
+import { CodeField, orThrow, StepForm } from '../step-form.tsx'
 import type { AuthClient } from '../use-auth.ts'
 
 interface SentNoticeProps {

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
+import { readText } from '../../../form-values.ts'
 import { changeUser, revokeAllSessions } from '../change-user.ts'
 import { BanDurations, DeleteKinds } from '../dialogs/change-dialogs.tsx'
-import { readText } from '../dialogs/user-dialog.tsx'
 
 /** An action on all selected users. */
 export interface BulkAction {

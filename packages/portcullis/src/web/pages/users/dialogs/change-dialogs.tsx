@@ -5,11 +5,11 @@ import { formatBanEnd, isPermanentBan, permanentBanYears } from '../../../ban-en
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
+import { readText } from '../../../form-values.ts'
 import { formatPhone, formatTime } from '../../../format.ts'
 import { changeUser, revokeAllSessions } from '../change-user.ts'
 import { toUserName } from '../user-facts.tsx'
 import type { UserDialogProps } from './user-dialog.tsx'
-import { readText } from './user-dialog.tsx'
 
 export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
   const phoneBefore = user.phone && formatPhone(user.phone)
@@ -49,7 +49,7 @@ export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.El
           defaultValue={phoneBefore}
         />
       </Field>
-      <label class="user-check">
+      <label class="choice">
         <input name="is_confirmed" type="checkbox" defaultChecked />
         <span>
           Mark a new email address or phone number as confirmed
@@ -96,7 +96,7 @@ export function PasswordDialog({ user, onChange, onClose }: UserDialogProps): JS
           required
         />
       </Field>
-      <label class="user-check">
+      <label class="choice">
         <input
           type="checkbox"
           checked={isVisible}
@@ -123,10 +123,10 @@ const durations = [
 export function BanDurations(): JSX.Element {
   const now = Date.now()
   return (
-    <fieldset class="user-choices">
+    <fieldset class="choices">
       <legend>Duration</legend>
       {durations.map(({ label, hours }) => (
-        <label key={hours} class="user-check">
+        <label key={hours} class="choice">
           <input type="radio" name="hours" value={hours} defaultChecked={hours === 24} />
           <span>{label}</span>
           {!isPermanentBan(now + hours * hourMs, now) && (
@@ -186,9 +186,9 @@ export function RevokeSessionsDialog({ user, onClose }: UserDialogProps): JSX.El
 /** The field `kind` of a form. */
 export function DeleteKinds(): JSX.Element {
   return (
-    <fieldset class="user-choices">
+    <fieldset class="choices">
       <legend>What is deleted</legend>
-      <label class="user-check">
+      <label class="choice">
         <input type="radio" name="kind" value="hard" defaultChecked />
         <span>
           Everything
@@ -197,7 +197,7 @@ export function DeleteKinds(): JSX.Element {
           </span>
         </span>
       </label>
-      <label class="user-check">
+      <label class="choice">
         <input type="radio" name="kind" value="soft" />
         <span>
           Personal data only

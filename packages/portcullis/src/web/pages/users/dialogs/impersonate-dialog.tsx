@@ -3,10 +3,11 @@ import { useRef, useState } from 'preact/hooks'
 import type { GeneratedLink } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
+import { readText } from '../../../form-values.ts'
 import { toUserName } from '../user-facts.tsx'
 import { LinkResult } from './link-dialog.tsx'
 import type { UserDialogProps } from './user-dialog.tsx'
-import { RedirectField, readText } from './user-dialog.tsx'
+import { RedirectField } from './user-dialog.tsx'
 
 /** Generates a link with which the administrator signs in as the user. */
 export function ImpersonateDialog({ user, onClose }: UserDialogProps): JSX.Element {

@@ -2,11 +2,12 @@ import type { ComponentChildren, JSX } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import type { GeneratedLink, User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
-import { Button, CopyButton } from '../../../components/button.tsx'
-import { Dialog, FormDialog } from '../../../components/dialog.tsx'
+import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
+import { SecretsDialog } from '../../../components/secrets-dialog.tsx'
+import { readText } from '../../../form-values.ts'
 import type { UserDialogProps } from './user-dialog.tsx'
-import { RedirectField, readText } from './user-dialog.tsx'
+import { RedirectField } from './user-dialog.tsx'
 
 export function LinkDialog(props: UserDialogProps): JSX.Element {
   const [link, setLink] = useState<GeneratedLink>()
@@ -88,43 +89,6 @@ function LinkForm({ user, onClose, onLink }: LinkFormProps): JSX.Element {
   )
 }
 
-interface LinkResultProps {
-  readonly title: string
-  readonly link: GeneratedLink
-  readonly onClose: () => void
-  /** What the link is for. */
-  readonly children: ComponentChildren
-}
-
-export function LinkResult({ title, link, onClose, children }: LinkResultProps): JSX.Element {
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <p class="muted">{children}</p>
-      <Secret label="Link" value={link.action_link} />
-      <Secret label="One-time code (instead of the link)" value={link.email_otp} />
-      <footer>
-        <Button kind="primary" onClick={onClose}>
-          Done
-        </Button>
-      </footer>
-    </Dialog>
-  )
-}
-
-function Secret({ label, value }: { readonly label: string; readonly value: string }): JSX.Element {
-  return (
-    <div class="stack tight">
-      <div class="row user-between">
-        <h3>{label}</h3>
-        <CopyButton text={value} />
-      </div>
-      <output class="code-block mono" aria-label={label}>
-        {value}
-      </output>
-    </div>
-  )
-}
-
 interface LinkKind {
   readonly type: string
   readonly title: string
@@ -176,4 +140,24 @@ const beforeConfirmation: readonly LinkKind[] = [
 /** Links that confirm the address are offered only while it is unconfirmed. */
 function toLinkKinds({ email_confirmed_at: at }: User): readonly [LinkKind, ...LinkKind[]] {
   return at === undefined ? [...always, ...beforeConfirmation] : always
+}
+
+interface LinkResultProps {
+  readonly title: string
+  readonly link: GeneratedLink
+  readonly onClose: () => void
+  /** What the link is for. */
+  readonly children: ComponentChildren
+}
+
+export function LinkResult({ title, link, onClose, children }: LinkResultProps): JSX.Element {
+  const secrets = {
+    Link: link.action_link,
+    'One-time code (instead of the link)': link.email_otp,
+  }
+  return (
+    <SecretsDialog title={title} secrets={secrets} onClose={onClose}>
+      {children}
+    </SecretsDialog>
+  )
 }

@@ -4,8 +4,9 @@ import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
+import { readText } from '../../../form-values.ts'
 import { toUserName } from '../user-facts.tsx'
-import { RedirectField, readText } from './user-dialog.tsx'
+import { RedirectField } from './user-dialog.tsx'
 
 interface NewUserDialogProps {
   readonly onDone: (user: User) => void
@@ -51,7 +52,7 @@ export function CreateUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.E
       >
         <input name="password" type="password" class="input" autocomplete="new-password" />
       </Field>
-      <label class="user-check">
+      <label class="choice">
         <input name="is_confirmed" type="checkbox" defaultChecked />
         <span>
           Mark the address as confirmed

@@ -4,8 +4,9 @@ import type { User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
+import { readText } from '../../../form-values.ts'
 import type { UserDialogProps } from './user-dialog.tsx'
-import { RedirectField, readText } from './user-dialog.tsx'
+import { RedirectField } from './user-dialog.tsx'
 
 interface Mail {
   readonly type: MailType
@@ -60,10 +61,10 @@ export function SendDialog({ user, onClose }: UserDialogProps): JSX.Element {
       onSubmit={send}
       onClose={onClose}
     >
-      <fieldset class="user-choices">
+      <fieldset class="choices">
         <legend>Email</legend>
         {mails.map(({ type, title, explanation }, index) => (
-          <label key={type} class="user-check">
+          <label key={type} class="choice">
             <input type="radio" name="type" value={type} defaultChecked={index === 0} />
             <span>
               {title}

@@ -24,9 +24,3 @@ export function RedirectField({ label }: { readonly label: string }): JSX.Elemen
     </Field>
   )
 }
-
-/** Returns the trimmed text of a field. */
-export function readText(form: FormData, name: string): string {
-  const value = form.get(name)
-  return typeof value === 'string' ? value.trim() : ''
-}

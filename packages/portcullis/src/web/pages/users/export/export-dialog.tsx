@@ -57,10 +57,10 @@ export function ExportDialog({ search, total, onClose }: ExportDialogProps): JSX
             : `Exports ${users}.`}{' '}
           The file contains personal data.
         </p>
-        <fieldset class="user-choices" disabled={count !== undefined}>
+        <fieldset class="choices" disabled={count !== undefined}>
           <legend>Format</legend>
           {names.map((each) => (
-            <label key={each} class="user-check">
+            <label key={each} class="choice">
               <input
                 type="radio"
                 name="format"

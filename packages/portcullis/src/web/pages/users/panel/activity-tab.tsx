@@ -54,7 +54,7 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
             : 'The log has not been searched to its end. Load older entries to continue.'}
         </Empty>
       )}
-      <ol class="user-trail" aria-label="Activity">
+      <ol class="items user-trail" aria-label="Activity">
         {entries.slice(0, shown).map((entry) => (
           <Entry key={entry.id} entry={entry} userId={userId} />
         ))}

@@ -5,8 +5,9 @@ import { toMessage } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
+import { parseJsonObject } from '../../../json-object.ts'
 import { changeUser } from '../change-user.ts'
-import { parseJsonObject, toMetadataChange } from '../metadata.ts'
+import { toMetadataChange } from '../metadata.ts'
 import type { TabProps } from './tab.ts'
 
 interface MetadataEditorProps extends TabProps {

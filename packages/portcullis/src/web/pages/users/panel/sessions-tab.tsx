@@ -34,7 +34,7 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
   }
   return (
     <>
-      <div class="row user-between">
+      <div class="row between">
         <p class="muted small">
           A revoked session cannot be refreshed. Your services may still accept its access token
           until the token expires.
@@ -43,7 +43,7 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
           Revoke all
         </Button>
       </div>
-      <ul class="user-items" aria-label="Sessions">
+      <ul class="items" aria-label="Sessions">
         {sessions.map((session) => (
           <SessionItem
             key={session.id}

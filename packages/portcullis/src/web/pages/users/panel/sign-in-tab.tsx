@@ -119,7 +119,7 @@ function Group({ title, empty, children }: GroupProps): JSX.Element {
       {children.length === 0 ? (
         <p class="muted small">{empty}</p>
       ) : (
-        <ul class="user-items">{children}</ul>
+        <ul class="items">{children}</ul>
       )}
     </section>
   )

@@ -7,6 +7,7 @@ import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import { toFullName, toUserName, UserBadges } from '../user-facts.tsx'
+import { AccessTab } from './access-tab.tsx'
 import { ActivityTab } from './activity-tab.tsx'
 import { ProfileTab } from './profile-tab.tsx'
 import { SessionsTab } from './sessions-tab.tsx'
@@ -101,5 +102,6 @@ const tabs: readonly [Tab, ...Tab[]] = [
   { name: 'profile', title: 'Profile', component: ProfileTab },
   { name: 'sign-in', title: 'Sign-in', component: SignInTab },
   { name: 'sessions', title: 'Sessions', component: SessionsTab },
+  { name: 'access', title: 'Access', component: AccessTab },
   { name: 'activity', title: 'Activity', component: ActivityTab },
 ]

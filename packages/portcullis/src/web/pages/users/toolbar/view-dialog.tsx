@@ -32,10 +32,10 @@ export function ViewDialog({ address, view, onChange, onClose }: ViewDialogProps
     })
   return (
     <Dialog title="View options" onClose={onClose}>
-      <fieldset class="user-choices user-columns">
+      <fieldset class="choices user-columns">
         <legend>Columns</legend>
         {columns.map((column) => (
-          <label key={column.name} class="user-check">
+          <label key={column.name} class="choice">
             <input
               type="checkbox"
               checked={view.columns.includes(column)}
@@ -45,10 +45,10 @@ export function ViewDialog({ address, view, onChange, onClose }: ViewDialogProps
           </label>
         ))}
       </fieldset>
-      <fieldset class="user-choices">
+      <fieldset class="choices">
         <legend>Density</legend>
         {Object.entries(densities).map(([density, text]) => (
-          <label key={density} class="user-check">
+          <label key={density} class="choice">
             <input
               type="radio"
               name="density"
