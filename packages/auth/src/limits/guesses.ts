@@ -119,7 +119,7 @@ export function createGuesses(requestLimits: RequestLimits): Guesses {
   }
 }
 
-function tooManyGuesses(waitSeconds: number): ApiError {
+export function tooManyGuesses(waitSeconds: number): ApiError {
   return new ApiError('over_request_rate_limit', 'Request rate limit reached', {
     retryAfterSeconds: waitSeconds,
   })

@@ -135,12 +135,15 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     assert.equal(await getItems(page).count(), 2)
   })
 
-  await t.test('a message that was deleted while its frame loads is reported in the frame', async () => {
-    const answer = await call('/api/mailbox/messages/deleted/html')
-    assert.equal(answer.status, 404)
-    assert.match(answer.headers.get('content-security-policy') ?? '', /frame-ancestors 'self'/)
-    assert.match(await answer.text(), /The message no longer exists\./)
-  })
+  await t.test(
+    'a message that was deleted while its frame loads is reported in the frame',
+    async () => {
+      const answer = await call('/api/mailbox/messages/deleted/html')
+      assert.equal(answer.status, 404)
+      assert.match(answer.headers.get('content-security-policy') ?? '', /frame-ancestors 'self'/)
+      assert.match(await answer.text(), /The message no longer exists\./)
+    },
+  )
 
   await t.test('untrusted HTML cannot run scripts, load resources or navigate', async () => {
     const listing = await startOver(page, call)
