@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packArchive } from '../packaging/archive.ts'
+import { packArchives } from '../packaging/archive.ts'
 import { buildInsidePackages, buildPackage } from '../packaging/build-package.ts'
 import { makeBundle, type Size } from '../packaging/bundle.ts'
 import { measureFolder } from '../packaging/installed/folder-size.ts'
@@ -66,11 +66,8 @@ async function packPackages(names: readonly string[]): Promise<ReadonlyMap<strin
     for (const name of Object.keys(manifest.dependencies ?? {})) wanted.add(name)
   }
   await buildInsidePackages()
-  const archives = new Map<string, string>()
-  for (const published of packages.filter(({ manifest }) => wanted.has(manifest.name))) {
-    await buildPackage(published)
-    if (!names.includes(published.manifest.name)) continue
-    archives.set(published.manifest.name, (await packArchive(published)).file)
-  }
-  return archives
+  const built = packages.filter(({ manifest }) => wanted.has(manifest.name))
+  for (const published of built) await buildPackage(published)
+  const archives = await packArchives(built.filter(({ manifest }) => names.includes(manifest.name)))
+  return new Map(archives.map(({ name, file }) => [name, file]))
 }

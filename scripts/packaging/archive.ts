@@ -19,21 +19,32 @@ export interface Archive {
 }
 
 interface PackReport {
+  readonly name: string
   readonly filename: string
   readonly size: number
   readonly unpackedSize: number
   readonly files: readonly { readonly path: string; readonly mode: number }[]
 }
 
-/** Packs a built package into the folder artifacts/. */
-export async function packArchive({
-  dist,
-  manifest: { name },
-}: PublishedPackage): Promise<Archive> {
-  const destination = join(root, 'artifacts')
+const destination = join(root, 'artifacts')
+
+/** Packs built packages into the folder artifacts/, with one call of npm, whose start takes longest. */
+export async function packArchives(packages: readonly PublishedPackage[]): Promise<Archive[]> {
   mkdirSync(destination, { recursive: true })
-  const output = await runNpm(['pack', '--json', '--pack-destination', destination], { cwd: dist })
-  const report = readReport(output)
+  const flags = ['--json', '--pack-destination', destination]
+  const output = await runNpm(['pack', ...flags, ...packages.map(({ dist }) => dist)], {
+    cwd: root,
+  })
+  const reports = readReports(output)
+  return packages.map((published) => toArchive(published, reports))
+}
+
+function toArchive(
+  { dist, manifest: { name } }: PublishedPackage,
+  reports: readonly PackReport[],
+): Archive {
+  const report = reports.find((each) => each.name === name)
+  if (!report) throw new Error(`npm pack reported no archive of ${name}`)
   const contents = report.files.map(({ path }) => path)
   const manifest: PublishedManifest = readJson(join(dist, 'package.json'))
   for (const path of Object.values(manifest.bin ?? {})) {
@@ -53,11 +64,9 @@ export async function packArchive({
 }
 
 // npm up to version 11 returns a list, npm 12 and later a map by package name.
-function readReport(output: string): PackReport {
+function readReports(output: string): readonly PackReport[] {
   const reports: { readonly [key: string]: PackReport } = JSON.parse(output)
-  const [report] = Object.values(reports)
-  if (!report) throw new Error('npm pack reported no archive')
-  return report
+  return Object.values(reports)
 }
 
 const modules = /^(?!.*\.test\.).+\.(?:js|d\.ts)$/

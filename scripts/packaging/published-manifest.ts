@@ -20,6 +20,7 @@ export interface DevelopmentManifest extends SharedFields {
   readonly exports: { readonly [subpath: string]: string | null }
   /** Patterns of files that are published unchanged. */
   readonly files?: readonly string[]
+  readonly scripts?: { readonly [name: string]: string }
 }
 
 /**
