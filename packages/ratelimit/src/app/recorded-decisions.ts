@@ -1,5 +1,6 @@
 import type { Decider } from '../decide/decide.ts'
 import type { Decided } from '../decide/decision.ts'
+import { toRequestBytes } from '../decide/long-requests.ts'
 import { decodeRequest } from '../protocol/decode.ts'
 import {
   type Code,
@@ -38,7 +39,8 @@ export class DecisionRecord {
   }
 
   add(request: RateLimitRequest | Buffer, code: Code, timeMs: number): void {
-    const bytes = recordBytes + (Buffer.isBuffer(request) ? request.length : toSize(request))
+    const bytes =
+      recordBytes + (Buffer.isBuffer(request) ? request.length : toRequestBytes(request))
     if (bytes > this.#maxBytes) return
     while (this.#count >= this.#most || this.#bytes + bytes > this.#maxBytes) this.#dropOldest()
     this.#decisions[(this.#start + this.#count) % this.#most] = { timeMs, request, code, bytes }
@@ -89,14 +91,6 @@ export function recordDecider(
       decideEncoded(buffer, start, end, deadlineMs, recording(kept, decided))
     },
   }
-}
-
-function toSize({ domain, descriptors }: RateLimitRequest): number {
-  let characters = domain.length
-  for (const { entries } of descriptors) {
-    for (const { key, value } of entries) characters += key.length + value.length + recordBytes
-  }
-  return characters
 }
 
 function toLine({ timeMs, request, code }: RecordedDecision): string {

@@ -10,7 +10,7 @@ import {
   type SampledRequest,
   ServiceError,
 } from './decision.ts'
-import { LongRequests, longBytes, longDescriptors } from './long-requests.ts'
+import { LongRequests, longBytes, longDescriptors, toRequestBytes } from './long-requests.ts'
 import { toTallies, toTalliesInSlices } from './match.ts'
 import { recordSample } from './record-sample.ts'
 import { toResponse } from './respond.ts'
@@ -59,7 +59,7 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
 
   function decide(request: RateLimitRequest, deadlineMs: number, decided: Decided): void {
     if (request.descriptors.length > longDescriptors) {
-      const bytes = request.descriptors.length * assumedBytes
+      const bytes = toRequestBytes(request)
       longRequests.add(bytes, deadlineMs, decided, (then) => decideLong(request, deadlineMs, then))
       return
     }
@@ -181,9 +181,6 @@ export function createDecisions(parts: DecisionParts, requests: EncodedRequests)
 
   return { decide, decideEncoded }
 }
-
-/** The approximate size of a descriptor in a decoded request. */
-const assumedBytes = 512
 
 function findRefusal(request: RateLimitRequest, rules: Rules | undefined): string | undefined {
   if (request.domain === '') return 'rate limit domain must not be empty'

@@ -1,5 +1,5 @@
 import { StoreError } from '../counters/counter-store.ts'
-import { DecodeError } from '../protocol/message.ts'
+import { DecodeError, type RateLimitRequest } from '../protocol/message.ts'
 import { type Decided, OverloadError, ServiceError } from './decision.ts'
 
 /** The size from which a request waits its turn; typical requests of proxies have a few hundred bytes. */
@@ -11,6 +11,19 @@ const mostWaitingBytes = 64 * 2 ** 20
 
 /** The work on a long request: each `yield` lets other requests run. */
 export type Work = (decided: Decided) => Generator<void, void, void>
+
+/** The approximate size of a descriptor or an entry without its texts. */
+const objectBytes = 120
+
+/** The approximate memory of a decoded request. */
+export function toRequestBytes({ domain, descriptors }: RateLimitRequest): number {
+  let bytes = objectBytes + domain.length
+  for (const { entries } of descriptors) {
+    bytes += objectBytes
+    for (const { key, value } of entries) bytes += objectBytes + key.length + value.length
+  }
+  return bytes
+}
 
 interface Waiting {
   readonly work: Work

@@ -57,7 +57,7 @@ test('the oldest decisions are dropped when there are too many, or when they tak
   }
   assert.deepEqual(usersOf(few), ['c', 'd', 'e'])
 
-  const small = new DecisionRecord(100, 2_000)
+  const small = new DecisionRecord(100, 2_500)
   for (const user of ['a', 'b', 'c']) {
     small.add(requestFor('d', descriptor(`user=${user.repeat(600)}`)), OK, 0)
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { highestCount } from '../../src/counters/counter-store.ts'
 import {
   add,
   addSparing,
@@ -42,6 +43,18 @@ export const realSparingPoints = {
     assert.deepEqual(counts, [1, 7, 2])
     assert.deepEqual(await read(store, free, full), [1, 7])
     assert.deepEqual(await readThese(store, [sliding(sliding1, 0)]), [2])
+  },
+
+  'adds hits beyond the highest count up to it': async (store) => {
+    const [full, free] = [newKey(), newKey()]
+    await add(store, [increment(full, 1)])
+    const counts = await addSparing(store, [
+      increment(full, highestCount, { most: 5 }),
+      increment(free, 1, { most: 5 }),
+    ])
+    assert.ok((counts[0] ?? 0) >= highestCount && counts[1] === 0, `${counts}`)
+    const [stored = 0, other] = await read(store, full, free)
+    assert.ok(stored >= highestCount && other === 0, `${stored}, ${other}`)
   },
 
   'adds to every counter if the one without room is not strict': async (store) => {

@@ -39,13 +39,15 @@ const controlNames = ['\u0000', '\u0000\u0001\u0002\u007f', '\u00ff\u00fe', '\r\
 const fixedPoints = {
   'stops at the highest count, and does not fail': async (store) => {
     const key = newKey()
+    await add(store, [increment(key, 1)])
     // Redis would refuse the last ones, and memcached would wrap around to 0.
     for (let call = 0; call < 2_100; call += 1) {
       const [after = 0] = await add(store, [increment(key, highestCount)])
       assert.ok(after >= highestCount, `${after} after ${call + 1} calls`)
     }
     const [after = 0] = await add(store, [increment(key, 1)])
-    assert.ok(after >= highestCount)
+    const [stored = 0] = await read(store, key)
+    assert.ok(after >= highestCount && stored >= highestCount, `${after}, stored: ${stored}`)
   },
   'adds up': async (store) => {
     const key = newKey()

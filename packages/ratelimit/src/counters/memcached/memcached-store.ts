@@ -183,13 +183,10 @@ class Store implements MemcachedStore {
   }
 
   #change({ increment, counter }: Target): void {
-    const { hits, unitSeconds, overlapMs } = increment
-    if (hits === 0) return
+    const { unitSeconds, overlapMs } = increment
     // memcached would wrap around to 0.
-    if (hits > 0 && counter.count + hits > highestCount) {
-      counter.count = highestCount
-      return
-    }
+    const hits = Math.min(increment.hits, Math.max(0, highestCount - counter.count))
+    if (hits === 0) return
     counter.count = Math.max(0, counter.count + hits)
     // A sliding window is also needed while it is the previous window.
     const lifeSeconds = overlapMs > 0 ? 2 * unitSeconds : unitSeconds

@@ -75,7 +75,8 @@ local function add(key, at, hits)
   elseif ttl * 1000 < tonumber(ARGV[at + 4]) then redis.call('EXPIRE', key, ARGV[at + 7]) end
   return redis.call('INCRBY', key, hits)
 end
-local wanted, isOver = {}, false
+local highest = 9007199254740991
+local counts, wanted, isOver = {}, {}, false
 for i, key in ipairs(KEYS) do
   local at, count = 8 * (i - 1), 0
   if ARGV[at + 3] == '0' then
@@ -84,6 +85,7 @@ for i, key in ipairs(KEYS) do
     local current, share = look(key, at)
     count = current + share
   end
+  counts[i] = count
   wanted[i] = count + ARGV[at + 5]
   if wanted[i] > tonumber(ARGV[at + 6]) and ARGV[at + 8] == '1' then isOver = true end
 end
@@ -92,7 +94,11 @@ for i, key in ipairs(KEYS) do
   local at, count, previous = 8 * (i - 1), 0, 0
   local hits, hasRoom = ARGV[at + 5], wanted[i] <= tonumber(ARGV[at + 6])
   if isOver and hasRoom and tonumber(hits) > 0 then hits = '0' end
-  if wanted[i] > 9007199254740991 and tonumber(hits) > 0 then count = 9007199254740991
+  if wanted[i] > highest and tonumber(hits) > 0 then
+    count = highest
+    if ARGV[at + 3] == '0' and counts[i] < highest then
+      add(key, at, string.format('%.0f', highest - counts[i]))
+    end
   elseif ARGV[at + 3] == '0' then count = add(key, at, hits)
   else count, previous = slide(key, at, hits) end
   if isOver and not hasRoom and ARGV[at + 8] == '1' then
