@@ -22,6 +22,7 @@ import {
   refuseHiddenRows,
   tablesNotImported,
 } from './statements/source.ts'
+import { users } from './statements/users.ts'
 import { readSupabaseSchema, type SupabaseSchema } from './supabase/supabase-schema.ts'
 import type { SupabaseUrl } from './supabase/supabase-url.ts'
 import { TableImporter } from './table-importer.ts'
@@ -163,8 +164,7 @@ class Import {
 
   /** @throws {ImportError} because the import would delete these users here. */
   async #refuseLostUsers(inSource: number): Promise<void> {
-    const { rows } = await this.#writer.run<{ count: number }>(batches.countImported, [
-      'users',
+    const { rows } = await this.#writer.run<{ count: number }>(batches.countPresent(users), [
       this.#writer.source,
     ])
     const imported = rows[0]?.count ?? 0

@@ -47,6 +47,7 @@ export class TableImporter {
   async importTable(table: ImportTable, total: number): Promise<TableReport> {
     const removed = await this.#removeGone(table)
     const report = await copyWithSecondPass(() => this.#importBatches(table, total))
+    await this.#writer.finishTable(table, report)
     return { ...report, removed }
   }
 

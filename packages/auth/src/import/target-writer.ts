@@ -4,7 +4,7 @@ import { sessionForCopies } from '../db/backup/format.ts'
 import { quote, withSchema } from '../db/statement.ts'
 import { copySchema, copyTables, isCopied } from './dry-run-copies.ts'
 import { ImportError } from './import-error.ts'
-import { mostExamples, type Outcome } from './report.ts'
+import { mostExamples, type Outcome, type TableReport } from './report.ts'
 import * as batches from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import { createTokenStage } from './statements/sessions.ts'
@@ -77,7 +77,12 @@ export class TargetWriter {
     await this.client.query(createTokenStage)
   }
 
-  /** Completes the indexes after the last batch. */
+  /** Updates the statistics of a table after its last batch. */
+  async finishTable(table: ImportTable, { added, updated }: TableReport): Promise<void> {
+    if (added + updated > 0) await this.run(batches.analyzeTable(table))
+  }
+
+  /** Completes the indexes after the last table. */
   async finish(): Promise<void> {
     if (!this.#settings.isDryRun) await this.run(batches.finishIndexing, [this.#settings.schema])
   }

@@ -172,3 +172,29 @@ test('an export deletes only users who were imported from the same database', as
   assert.equal((await exportRows()).tableOf('users').removed, 1)
   assert.deepEqual(await there(`select 1 from ${source.schema}.users where id = $1`, [id]), [])
 })
+
+test('what was exported and then deleted here is deleted there by the next export', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { server, source, people, exportRows, there, admin } = opened
+  const created = await admin('POST', '', { email: 'new@source.example', email_confirm: true })
+  await admin('PUT', `/${people.ada.id}`, { user_metadata: { n: 2 } })
+  await exportRows()
+  await admin('DELETE', `/${created.id}`)
+  await admin('DELETE', `/${people.ada.id}`)
+  const { tableOf } = await exportRows()
+  assert.equal(tableOf('users').removed, 2)
+  const left = await there('select id from users where id = any($1)', [[created.id, people.ada.id]])
+  assert.deepEqual(left, [])
+
+  // After the way back, changes in Supabase Auth are imported again.
+  await admin('PUT', `/${people.cleo.id}`, { user_metadata: { here: true } })
+  await exportRows()
+  await there(`update users set raw_user_meta_data = '{"back": true}', updated_at = now()`)
+  const imported = await runReport(server, 'import', '--from', source.url)
+  assert.equal(imported.tableOf('users').skipped['changed here'], undefined)
+  const [row] = await server.query('select raw_user_meta_data as data from users where id = $1', [
+    people.cleo.id,
+  ])
+  assert.deepEqual(row.data, { back: true })
+})

@@ -169,9 +169,6 @@ export const countUnclaimed = (table: ImportTable): string => `
   join ${toTarget(table)} t on t.id = r.id
   where r.table_name = '${table.name}' and r.source is null`
 
-export const countImported = `
-  select count(*)::integer as count from {ns}.imported_rows where table_name = $1 and source = $2`
-
 /** Counts rows from the source `$1` that still exist here. */
 export const countPresent = (table: ImportTable): string => `
   select count(*)::integer as count from {ns}.imported_rows r
@@ -191,10 +188,14 @@ export const lockImport = `select pg_advisory_lock(hashtextextended('auth import
 export const limitLockWait = `set lock_timeout = '5s'`
 export const resetLockWait = 'reset lock_timeout'
 
+/** Without statistics, the statements of later tables and of the verification would scan whole tables. */
+export const analyzeTable = (table: ImportTable): string =>
+  `analyze ${toTarget(table)}; analyze {ns}.imported_rows`
+
 /**
  * Indexes for searches collect new entries in a list and sort them into the index when the list is full.
- * A longer list makes this several times faster, because rows of many batches have parts in common.
- * The work memory limits how many entries are sorted in together.
+ * A longer list makes this faster, because rows of many batches have parts in common. The work memory
+ * limits how many entries are sorted in together.
  */
 export const prepareIndexing = `
   set gin_pending_list_limit = '64MB';
