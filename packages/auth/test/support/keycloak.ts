@@ -22,6 +22,10 @@ export interface Keycloak {
   readonly issuer: string
   /** Signs the user in on the login page, and returns the URL that the browser is redirected to. */
   logIn(authorizeUrl: string): Promise<string>
+  /** Adds a realm with the same user, and returns its URL, which is its issuer and entity ID. */
+  addRealm(name: string, clients: readonly object[]): Promise<string>
+  /** Signs the user in on the login page, and returns the fields of the form that the browser posts. */
+  logInToForm(signInUrl: string): Promise<Readonly<Record<string, string>>>
 }
 
 const user = {
@@ -33,7 +37,7 @@ const user = {
 }
 const password = 'the password of the user'
 
-/** Starts Keycloak with a realm, a client and a user, all in memory. */
+/** Starts Keycloak with a realm for OpenID Connect and a user, all in memory. */
 export async function openKeycloak(t: TestContext): Promise<Keycloak> {
   const port = await findFreePort()
   const origin = `http://127.0.0.1:${port}`
@@ -50,12 +54,32 @@ export async function openKeycloak(t: TestContext): Promise<Keycloak> {
   t.after(() => process.kill(-(started.pid ?? 0), 'SIGKILL'))
   for await (const line of createInterface(started.stdout)) if (/Listening on/.test(line)) break
   started.stdout.resume()
-  await addRealm(origin)
-  const issuer = `${origin}/realms/acme`
-  return { issuer, logIn: (authorizeUrl) => logIn(authorizeUrl) }
+  const client = {
+    clientId: keycloakClient.clientId,
+    secret: keycloakClient.secret,
+    redirectUris: [keycloakClient.redirectUri],
+    attributes: { 'pkce.code.challenge.method': 'S256' },
+  }
+  return {
+    issuer: await addRealm(origin, 'acme', [client]),
+    addRealm: (name, clients) => addRealm(origin, name, clients),
+    async logIn(authorizeUrl) {
+      const { headers } = await logIn(authorizeUrl)
+      return headers.get('location') ?? ''
+    },
+    async logInToForm(signInUrl) {
+      const { page } = await logIn(signInUrl)
+      const fields = page.matchAll(/<input[^>]* name="([^"]+)" value="([^"]*)"/gi)
+      return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]))
+    },
+  }
 }
 
-async function addRealm(origin: string): Promise<void> {
+async function addRealm(
+  origin: string,
+  realm: string,
+  clients: readonly object[],
+): Promise<string> {
   const form = { client_id: 'admin-cli', username: 'admin', password, grant_type: 'password' }
   const tokens = await readJson(`${origin}/realms/master/protocol/openid-connect/token`, {
     method: 'POST',
@@ -68,21 +92,15 @@ async function addRealm(origin: string): Promise<void> {
       'content-type': 'application/json',
     },
     body: JSON.stringify({
-      realm: 'acme',
+      realm,
       enabled: true,
       sslRequired: 'none',
-      clients: [
-        {
-          clientId: keycloakClient.clientId,
-          secret: keycloakClient.secret,
-          redirectUris: [keycloakClient.redirectUri],
-          attributes: { 'pkce.code.challenge.method': 'S256' },
-        },
-      ],
+      clients,
       users: [{ ...user, enabled: true, credentials: [{ type: 'password', value: password }] }],
     }),
   })
   if (!response.ok) throw new Error(`Keycloak refused the realm: ${await response.text()}`)
+  return `${origin}/realms/${realm}`
 }
 
 async function readJson(url: string, init?: RequestInit): Promise<Record<string, unknown>> {
@@ -92,8 +110,8 @@ async function readJson(url: string, init?: RequestInit): Promise<Record<string,
   return body
 }
 
-async function logIn(authorizeUrl: string): Promise<string> {
-  const page = await fetch(authorizeUrl, { redirect: 'manual' })
+async function logIn(url: string) {
+  const page = await fetch(url, { redirect: 'manual' })
   const cookie = page.headers
     .getSetCookie()
     .map((each) => each.split(';')[0])
@@ -105,8 +123,7 @@ async function logIn(authorizeUrl: string): Promise<string> {
     headers: { cookie },
     body: new URLSearchParams({ username: user.username, password }),
   })
-  await response.text()
-  return response.headers.get('location') ?? ''
+  return { headers: response.headers, page: await response.text() }
 }
 
 /** What Keycloak has sent during one sign-in. */
