@@ -1,3 +1,4 @@
+import type { BoundAddress } from '@portcullis/grpc-unary'
 import type { EventLog } from '@portcullis/service-kit/log/log'
 import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import type { FastifyInstance } from 'fastify'
@@ -7,6 +8,7 @@ import { type ChecksSettings, createSharedHashQueue } from './create-services.ts
 import { listen } from './db/connection/notifications.ts'
 import { openDatabase } from './db/database.ts'
 import { openDatabaseClock } from './db/database-clock.ts'
+import { openChecks } from './ext-authz/open-checks.ts'
 import { setRequestFinder } from './features/audit/audited-request.ts'
 import { openSignInLog } from './features/audit/sign-in-log.ts'
 import { openRevocationFeed } from './features/revocations/feed.ts'
@@ -51,6 +53,8 @@ export interface AppSettings {
 export interface App {
   /** `http://host:port`; empty if another process owns the port. */
   readonly url: string
+  /** The gRPC listener for ext_authz. Undefined if there is none, or if another process owns it. */
+  readonly checks?: BoundAddress
   readonly prepare: PrepareChange
 }
 
@@ -102,17 +106,31 @@ export async function openApp(settings: AppSettings): Promise<App> {
     await parts.revocationFeed[Symbol.asyncDispose]()
     await Promise.all([server.close(), connections.drain(expired)])
   })
+  const checks =
+    config.apiKeys.checks &&
+    lifecycle.own(
+      'ext_authz listener',
+      openChecks({
+        config: config.apiKeys.checks,
+        getServices: () => current.services,
+        log: settings.log,
+        ...(group && { onConnections: (count) => group.reportChecks(count) }),
+      }),
+    )
+  if (checks) lifecycle.drain('ext_authz listener', () => checks.drain())
   lifecycle.drain('messages', (expired) => current.drain(expired))
   lifecycle.drain('telemetry', (expired) => parts.telemetry.flush(expired))
   if (group !== undefined) {
     receive(server, connections, group)
+    if (checks) group.receiveChecks((socket) => checks.adopt(socket))
     return { url: '', prepare }
   }
   const listeners = await openListeners(server, connections, config.api)
   closeListeners = () => listeners.close()
+  const bound = await checks?.listen()
   const note = toCompatNote(config.api)
   settings.log.info(`Listening on ${listeners.url}, version ${settings.version}, ${note}`)
-  return { url: listeners.url, prepare }
+  return { url: listeners.url, ...(bound && { checks: bound }), prepare }
 }
 
 /** @param wakeMessages signals that there are messages to send. */

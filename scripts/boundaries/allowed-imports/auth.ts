@@ -53,15 +53,21 @@ export const auth: PackageTable = {
   'workers/': {
     inside: 'commands/** app.ts create-services.ts http/** limits/** config/',
     types: 'reloading/',
-    outside: '@portcullis/service-kit node:events node:module node:net node:process',
+    outside:
+      '@portcullis/grpc-unary @portcullis/service-kit node:events node:module node:net node:process',
   },
 
-  'app.ts': { inside: '**', types: '@portcullis/service-kit fastify' },
+  'app.ts': { inside: '**', types: '@portcullis/grpc-unary @portcullis/service-kit fastify' },
   'generation.ts': { inside: '**', outside: '@portcullis/service-kit', types: 'fastify' },
   'create-services.ts': {
     inside: '**',
     outside: 'node:os node:process',
     types: '@portcullis/service-kit',
+  },
+  'ext-authz/': {
+    inside: 'features/api-keys/** http/** config/ services.ts wire-format.ts errors.ts',
+    outside: '@portcullis/grpc-unary @portcullis/service-kit node:fs',
+    types: 'node:net',
   },
   'reloading/': {
     inside: 'config/',
@@ -262,7 +268,7 @@ export const auth: PackageTable = {
   },
 
   'limits/**': {
-    inside: 'config/ config/limits/ errors.ts',
+    inside: 'config/ config/limits/ wire-format.ts errors.ts',
     outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:net node:timers',
   },
   'outgoing/': { outside: `${texts} node:dns node:http node:https node:net` },
@@ -337,4 +343,5 @@ export const auth: PackageTable = {
     because: 'The verifier runs in other programs, without the auth server.',
   },
   'errors.ts': {},
+  'wire-format.ts': {},
 }

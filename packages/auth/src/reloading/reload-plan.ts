@@ -41,6 +41,10 @@ const restartVariables: ReadonlySet<AnyVariable> = new Set<AnyVariable>([
   api.variables.port,
   api.variables.maxRequestDurationMs,
   api.variables.drainTimeoutMs,
+  chapters.apiKeys.variables.checksAddress,
+  chapters.apiKeys.variables.checksCert,
+  chapters.apiKeys.variables.checksKey,
+  chapters.apiKeys.variables.checksClientCa,
   limits.variables.serviceUrl,
   limits.variables.serviceTimeoutMs,
 ])
@@ -88,6 +92,7 @@ function withRunningParts(running: Config, next: Config): Config {
     profiler: running.profiler,
     workers: running.workers,
     reloading: running.reloading,
+    apiKeys: { ...next.apiKeys, checks: running.apiKeys.checks },
     api: { ...next.api, host, port, maxRequestDurationMs, drainTimeoutMs },
     limits: { ...next.limits, serviceUrl, service, serviceTimeoutMs },
     effective: next.effective.map((setting, index) =>

@@ -17,13 +17,18 @@ export interface Group {
   receive(adopt: (socket: Socket) => void): void
   /** Reports that a received connection was closed. */
   reportClosed(): void
+  /** Receives connections to the listener for ext_authz. */
+  receiveChecks(adopt: (socket: Socket) => void): void
+  /** Reports the number of these connections. */
+  reportChecks(count: number): void
   readonly peers: BucketPeers
   /** Logs only the first warning about a topic among all processes. */
   warnOnce(topic: string, message: string): void
 }
 
-/** The only listener of the server. */
+/** The names of the listeners. */
 export const listener = 'http'
+export const checksListener = 'ext_authz'
 
 /** The settings of a worker. */
 export interface WorkerStart {
@@ -105,6 +110,14 @@ export class AuthLink extends PrimaryLink<ToWorker, FromWorker> implements Group
 
   reportClosed(): void {
     this.#countConnections(-1)
+  }
+
+  receiveChecks(adopt: (socket: Socket) => void): void {
+    this.serve(checksListener, adopt)
+  }
+
+  reportChecks(count: number): void {
+    this.reportConnections(checksListener, count)
   }
 
   warnOnce(topic: string, message: string): void {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
+import { bind } from '@portcullis/grpc-unary'
 import type { Log } from '@portcullis/service-kit/log/log'
 import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import {
@@ -11,7 +12,13 @@ import { toCompatNote } from '../config/compatibility.ts'
 import type { Config } from '../config/config.ts'
 import { toProcessStart } from '../create-services.ts'
 import { listenOnFirst, toListenHosts } from '../http/open-listeners.ts'
-import { type FromWorker, listener, type ToWorker, type WorkerStart } from './group.ts'
+import {
+  checksListener,
+  type FromWorker,
+  listener,
+  type ToWorker,
+  type WorkerStart,
+} from './group.ts'
 import { createPrimaryReload } from './primary-reload.ts'
 
 export interface PrimarySettings {
@@ -50,6 +57,14 @@ export async function openPrimary(settings: PrimarySettings): Promise<Primary> {
     bind: (server) => listenOnFirst(toListenHosts(host), (each) => listen(server, each, port)),
     onError: ({ message }) => log.error(`A connection could not be accepted: ${message}`),
   })
+  const { checks } = config.apiKeys
+  if (checks) {
+    await workers.listen({
+      listener: checksListener,
+      bind: (server) => bind(server, checks.address),
+      onError: ({ message }) => log.error(`A connection could not be accepted: ${message}`),
+    })
+  }
   const note = toCompatNote(config.api)
   log.info(`Listening on ${url}, version ${version}, with ${size} workers, ${note}`)
   return { reload: workers.reload }

@@ -30,6 +30,8 @@ export const testEnvironment = {
 
 export interface AuthServer {
   readonly url: string
+  /** The port of the gRPC listener for ext_authz; undefined if it is off. */
+  readonly checksPort: number | undefined
   readonly databaseUrl: string
   readonly schema: string
   /** Returns the names of the statements since the last call. */
@@ -95,7 +97,7 @@ export async function openAuthServer(
     await lifecycle.ended
     release()
   })
-  const { url } = await openApp({
+  const { url, checks } = await openApp({
     config: withStandIns(config, env),
     version: '0.0.0-test',
     databaseUrl: through ?? withName(postgres.url, options.applicationName),
@@ -114,6 +116,7 @@ export async function openAuthServer(
   )
   return {
     url,
+    checksPort: checks && 'port' in checks ? checks.port : undefined,
     databaseUrl: postgres.url,
     schema,
     log,

@@ -2,8 +2,13 @@
  * @servers postgres-embedded, envoy
  */
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { open } from '@portcullis/test-servers'
+import { status } from '@portcullis/grpc-unary'
+import { openGrpcClient } from '@portcullis/grpc-unary/client'
+import { createAuthority, open } from '@portcullis/test-servers'
 import { openKeyServer } from '../../support/api-keys.ts'
 import { send } from '../../support/http-client.ts'
 import { listen } from '../../verify/listen.ts'
@@ -84,7 +89,105 @@ test('the endpoint for Envoy is off by default, so that Envoy refuses everything
   assert.deepEqual([status, body.error_code], [404, 'feature_disabled'])
 })
 
-function toConfig(port: number, authUrl: string, apiUrl: string): string {
+test('over gRPC, Envoy refuses what was revoked, replaces and removes identity headers, and knows the key', async (t) => {
+  const server = await openKeyServer(t, { AUTH_EXT_AUTHZ_GRPC_ADDRESS: '127.0.0.1:0' })
+  if (!server) return
+  const { asAdmin, exchange, checksPort } = server
+  const api = await listen(t, ({ headers, method }, response) => {
+    const seen = Object.entries(headers).filter(([name]) => /^x[-_]auth/.test(name))
+    response.setHeader('content-type', 'application/json')
+    response.end(
+      JSON.stringify({ method, seen: Object.fromEntries(seen), limit: headers['x-key'] }),
+    )
+  })
+  const checksUrl = `http://127.0.0.1:${checksPort}`
+  const envoy = await open(t, 'envoy', { config: (port) => toConfig(port, checksUrl, api, 'grpc') })
+  if (!envoy) return
+  const ada = await server.signUp()
+  const call = (token: string, method = 'GET', headers = {}) =>
+    send(envoy.url, '/any?full=true', { method, token, headers })
+  const toHeaders = (...values: readonly string[]) =>
+    Object.fromEntries(headerNames.map((name, index) => [name, values[index] ?? '']))
+
+  const forged = Object.fromEntries(
+    [...headerNames, 'x-auth-more', 'x_auth_role', 'X_Auth-Role'].map((name) => [name, 'forged']),
+  )
+  const own = await call(ada.token, 'GET', forged)
+  assert.deepEqual([own.status, own.body.seen], [200, toHeaders(ada.id)])
+  const fields = { user_id: ada.id, name: 'a', scopes: ['read', 'write'], plan: 'pro plan' }
+  const { api_key: text, id } = (await asAdmin('POST', '/admin/api-keys', fields)).body
+  const token = (await exchange(text)).body.access_token
+  for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND']) {
+    const { body } = await call(method === 'POST' ? token : text, method)
+    assert.deepEqual(body, {
+      method,
+      seen: toHeaders(ada.id, '', id, 'read write', 'pro%20plan'),
+      // Written by Envoy from the metadata that rate limits use.
+      limit: id,
+    })
+  }
+  await asAdmin('DELETE', `/admin/api-keys/${id}`)
+  await send(server.url, '/logout', { method: 'POST', token: ada.token })
+  for (const revoked of [ada.token, text, token, 'nothing']) {
+    const { status: refused, body, headers } = await call(revoked)
+    assert.equal(refused, 401)
+    assert.equal(headers.get('www-authenticate'), 'Bearer error="invalid_token"')
+    assert.equal(headers.get('content-type'), 'application/json')
+    assert.equal(typeof body.error_code, 'string')
+  }
+  const preflight = await send(envoy.url, '/', { method: 'OPTIONS' })
+  const { status: refused, headers } = preflight
+  assert.deepEqual([refused, headers.get('www-authenticate')], [401, 'Bearer'])
+})
+
+test('the gRPC listener has a health service, refuses invalid messages, and can require certificates', async (t) => {
+  const [servers, clients] = [createAuthority('servers'), createAuthority('clients')]
+  const folder = await mkdtemp(join(tmpdir(), 'checks-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const write = async (name: string, text: string) => {
+    await writeFile(join(folder, name), text)
+    return join(folder, name)
+  }
+  const { certificate, key } = servers.issue('localhost')
+  const server = await openKeyServer(t, {
+    AUTH_EXT_AUTHZ_GRPC_ADDRESS: '127.0.0.1:0',
+    AUTH_EXT_AUTHZ_TLS_CERT: await write('server.crt', certificate),
+    AUTH_EXT_AUTHZ_TLS_KEY: await write('server.key', key),
+    AUTH_EXT_AUTHZ_TLS_CLIENT_CA: await write('ca.crt', clients.certificate),
+  })
+  if (!server) return
+  const call = async (path: string, message: Uint8Array, caller = clients) => {
+    const identity = caller.issue('envoy')
+    const client = await openGrpcClient({
+      address: `127.0.0.1:${server.checksPort}`,
+      tls: {
+        ca: servers.certificate,
+        servername: 'localhost',
+        cert: identity.certificate,
+        key: identity.key,
+      },
+    })
+    await using _ = client
+    const { code, response } = await client.call(path, message)
+    return [code, response?.toString('hex')]
+  }
+  const health = '/grpc.health.v1.Health/Check'
+  const check = '/envoy.service.auth.v3.Authorization/Check'
+  const serving = '0801'
+  assert.deepEqual(await call(health, Buffer.alloc(0)), [status.OK, serving])
+  const name = Buffer.from('envoy.service.auth.v3.Authorization')
+  const named = Buffer.from([0x0a, name.length, ...name])
+  assert.deepEqual(await call(health, named), [status.OK, serving])
+  assert.equal((await call(health, Buffer.from([0x0a, 1, 0x61])))[0], status.NOT_FOUND)
+  assert.equal((await call(check, Buffer.from([0x0a, 9])))[0], status.INVALID_ARGUMENT)
+  // A request without headers has no token.
+  assert.match(`${(await call(check, Buffer.alloc(0)))[1]}`, new RegExp(hex('no_authorization')))
+  assert.notEqual((await call(health, Buffer.alloc(0), createAuthority('clients')))[0], status.OK)
+})
+
+const hex = (text: string) => Buffer.from(text).toString('hex')
+
+function toConfig(port: number, authUrl: string, apiUrl: string, kind = 'http'): string {
   const toCluster = (name: string, url: string) => ({
     name,
     load_assignment: {
@@ -96,8 +199,7 @@ function toConfig(port: number, authUrl: string, apiUrl: string): string {
     socket_address: { address: hostname, port_value: Number(portText) },
   })
   const type = 'type.googleapis.com/envoy.extensions.filters'
-  const authz = {
-    '@type': `${type}.http.ext_authz.v3.ExtAuthz`,
+  const overHttp = {
     http_service: {
       server_uri: { uri: authUrl, cluster: 'auth', timeout: '120s' },
       path_prefix: '/ext-authz',
@@ -105,6 +207,24 @@ function toConfig(port: number, authUrl: string, apiUrl: string): string {
         allowed_upstream_headers: { patterns: [{ prefix: 'x-auth-' }] },
       },
     },
+  }
+  const overGrpc = {
+    transport_api_version: 'V3',
+    grpc_service: { envoy_grpc: { cluster_name: 'auth' }, timeout: '120s' },
+  }
+  const authz = {
+    '@type': `${type}.http.ext_authz.v3.ExtAuthz`,
+    ...(kind === 'grpc' ? overGrpc : overHttp),
+  }
+  const http2 = {
+    'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
+      '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+      explicit_http_config: { http2_protocol_options: {} },
+    },
+  }
+  const auth = {
+    ...toCluster('auth', authUrl),
+    ...(kind === 'grpc' && { typed_extension_protocol_options: http2 }),
   }
   const manager = {
     '@type': `${type}.network.http_connection_manager.v3.HttpConnectionManager`,
@@ -114,6 +234,15 @@ function toConfig(port: number, authUrl: string, apiUrl: string): string {
         {
           name: 'all',
           domains: ['*'],
+          request_headers_to_add: [
+            {
+              header: {
+                key: 'x-key',
+                value: '%DYNAMIC_METADATA(envoy.filters.http.ext_authz:key_id)%',
+              },
+              append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+            },
+          ],
           routes: [{ match: { prefix: '/' }, route: { cluster: 'api' } }],
         },
       ],
@@ -140,7 +269,7 @@ function toConfig(port: number, authUrl: string, apiUrl: string): string {
           ],
         },
       ],
-      clusters: [toCluster('auth', authUrl), toCluster('api', apiUrl)],
+      clusters: [auth, toCluster('api', apiUrl)],
     },
   })
 }
