@@ -13,8 +13,8 @@ const blocks = `
 
 /** Modules that every feature may use. */
 const below = `
-  messages/** tokens/ passwords/** plugins/** saml/ limits/** db/ db/connection/ db/migrate/ config/ config/mail/ services.ts
-  errors.ts`
+  messages/** tokens/ passwords/** plugins/** saml/ limits/** dpop/ db/ db/connection/ db/migrate/ config/ config/mail/
+  services.ts errors.ts`
 
 export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
@@ -296,7 +296,13 @@ export const auth: PackageTable = {
     types: 'node:stream',
   },
 
+  'dpop/': {
+    outside: 'jose',
+    because:
+      'The server and the verifier check proofs with it, and the verifier runs in other programs.',
+  },
   'verify/**': {
+    inside: 'dpop/',
     outside: `${texts} jose node:http node:perf_hooks node:timers`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',

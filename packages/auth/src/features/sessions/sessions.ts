@@ -116,6 +116,8 @@ export interface Sessions {
 export function createSessions(parts: SessionParts): Sessions {
   const { db, signer, refreshTokens, settings, customize, deliveries, now } = parts
   const toClaims = createClaimsWriter(parts)
+  // RFC 9700, section 4.14: the settings for this server's own users cannot weaken it.
+  const clientRules: RefreshSettings = { ...settings, rotates: true, allowsReuse: false }
 
   /**
    * Calls the hook before the refresh token is used up. If the hook fails, the client can retry
@@ -261,6 +263,7 @@ export function createSessions(parts: SessionParts): Sessions {
     },
 
     async refresh(text, client, holder) {
+      const rules = holder === undefined ? settings : clientRules
       const token = refreshTokens.decode(text) ?? (await parts.importedTokens?.find(text))
       if (token === undefined) throw unknownToken()
       const nowMs = now()
@@ -295,17 +298,17 @@ export function createSessions(parts: SessionParts): Sessions {
       if (row === undefined) throw noSession()
       // A token of a client is valid only with the authentication of that client.
       if (row.oauth_client_id !== (holder?.clientId ?? null)) throw unknownToken()
-      const beforeRaise = findBeforeRaise(row, token.counter, settings)
-      const flaw = findFlaw(beforeRaise ?? row, settings, nowMs)
+      const beforeRaise = findBeforeRaise(row, token.counter, rules)
+      const flaw = findFlaw(beforeRaise ?? row, rules, nowMs)
       if (flaw !== undefined) throw flaw
       if (token.counter > row.refresh_token_counter) {
         throw notIssued()
       }
-      if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
+      if (isRetry(row, token.counter, rules, nowMs)) return renew(row)
       if (beforeRaise !== undefined && (await refreshAtAal1(beforeRaise, client, nowMs))) {
         return renew(beforeRaise)
       }
-      if (settings.rotates && !settings.allowsReuse) await endReused(row, client, nowMs)
+      if (rules.rotates && !rules.allowsReuse) await endReused(row, client, nowMs)
       throw alreadyUsed()
     },
   }
