@@ -10,6 +10,7 @@ import { noRevocationFeed } from './features/revocations/feed.ts'
 import { createReadiness } from './features/server/readiness.ts'
 import { createAccountKeys } from './features/sessions/account-keys.ts'
 import { createImportedTokens } from './features/sessions/imported-tokens.ts'
+import { createProofNonces } from './features/sessions/proof-nonces.ts'
 import { createRefreshTokens } from './features/sessions/refresh-tokens.ts'
 import { createSessions, type SessionParts } from './features/sessions/sessions.ts'
 import { createDecoyIds } from './features/sign-up/decoy-ids.ts'
@@ -107,6 +108,7 @@ export function createServices(settings: ServicesSettings): Services {
       onSignedIn: () => signInLog.countSignIn(),
       now,
     }),
+    proofNonces: createProofNonces(keys.ring('proof_nonces')),
     passwords: createPasswords(
       hashing,
       settings.passwordFormat ?? writtenFormats[config.passwords.hash],

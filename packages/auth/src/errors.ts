@@ -135,6 +135,8 @@ export interface ErrorDetails {
   readonly scimType?: string
   /** The header `WWW-Authenticate`. */
   readonly authenticate?: string
+  /** The header `DPoP-Nonce`: the nonce for the next proof (RFC 9449, section 8). */
+  readonly proofNonce?: string
   /** Written to the log only. */
   readonly cause?: unknown
 }
@@ -149,6 +151,7 @@ export class ApiError extends Error {
   readonly oauthError: string | undefined
   readonly scimType: string | undefined
   readonly authenticate: string | undefined
+  readonly proofNonce: string | undefined
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause })
@@ -159,6 +162,7 @@ export class ApiError extends Error {
     this.oauthError = details.oauthError
     this.scimType = details.scimType
     this.authenticate = details.authenticate
+    this.proofNonce = details.proofNonce
   }
 }
 

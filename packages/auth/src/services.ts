@@ -6,6 +6,7 @@ import type { Redirects } from './features/redirects/redirects.ts'
 import type { RevocationFeed } from './features/revocations/feed.ts'
 import type { Readiness } from './features/server/readiness.ts'
 import type { AccountKeys } from './features/sessions/account-keys.ts'
+import type { ProofNonces } from './features/sessions/proof-nonces.ts'
 import type { Sessions } from './features/sessions/sessions.ts'
 import type { DecoyIds } from './features/sign-up/decoy-ids.ts'
 import type { Guesses } from './limits/guesses.ts'
@@ -34,6 +35,8 @@ export interface Services {
   readonly signer: TokenSigner
   readonly signingKeys: SigningKeys
   readonly sessions: Sessions
+  /** The nonces of DPoP proofs. */
+  readonly proofNonces: ProofNonces
   readonly passwords: Passwords
   readonly passwordPolicy: PasswordPolicy
   /** Undefined: messages are sent to every address. */

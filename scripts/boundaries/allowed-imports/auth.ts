@@ -13,7 +13,8 @@ const blocks = `
 
 /** Modules that every feature may use. */
 const below = `
-  messages/** tokens/ passwords/** plugins/** limits/** db/ config/ config/mail/ services.ts errors.ts`
+  messages/** tokens/ passwords/** plugins/** limits/** dpop/ db/ config/ config/mail/ services.ts
+  errors.ts`
 
 /** The endpoints of each feature, and what they import of other flows. */
 const endpoints: Readonly<Record<string, string>> = {
@@ -337,7 +338,13 @@ export const auth: PackageTable = {
     types: 'node:stream',
   },
 
+  'dpop/': {
+    outside: 'jose',
+    because:
+      'The server and the verifier check proofs with it, and the verifier runs in other programs.',
+  },
   'verify/**': {
+    inside: 'dpop/',
     outside: `${texts} jose node:http node:perf_hooks node:timers`,
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',

@@ -57,6 +57,11 @@ export const oauthServer = {
       'The only values of the parameter resource, which is the audience of the access token',
       { defaultText: 'any https URL, and http for loopback addresses' },
     ),
+    requiresProofNonces: boolean(
+      'AUTH_OAUTH_SERVER_DPOP_NONCES',
+      false,
+      'Whether DPoP proofs must contain a nonce of this server, so that they cannot be created in advance',
+    ),
     pageName: string(
       'AUTH_OAUTH_SERVER_PAGE_NAME',
       '',

@@ -91,7 +91,9 @@ import {
 } from './oauth-server/endpoints/grants.ts'
 import {
   authorizationServerMetadata,
+  authorizationServerMetadataOfPath,
   openIdConfiguration,
+  openIdConfigurationOfPath,
 } from './oauth-server/endpoints/metadata.ts'
 import { showConsentPage, submitConsentPage } from './oauth-server/endpoints/pages.ts'
 import { pushAuthorizationRequest } from './oauth-server/endpoints/pushed-requests.ts'
@@ -264,7 +266,9 @@ const table: readonly Endpoint[] = [
   adminTestMail,
   jwks,
   openIdConfiguration,
+  openIdConfigurationOfPath,
   authorizationServerMetadata,
+  authorizationServerMetadataOfPath,
 ]
 
 export const endpoints: readonly Endpoint[] = [...table, createOpenApi(table)]

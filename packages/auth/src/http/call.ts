@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ApiError } from '../errors.ts'
 import { serialiseUrl } from '../features/redirects/redirects.ts'
+import type { ProvableRequest } from '../features/sessions/proofs.ts'
 import type { Client } from '../features/sessions/sessions.ts'
 import type { CallerRow } from '../features/sessions/statements/sessions.ts'
 
@@ -10,6 +11,8 @@ export interface Call<Body = unknown> {
   readonly query: Readonly<Record<string, string | undefined>>
   readonly params: Readonly<Record<string, string>>
   header(name: string): string | undefined
+  /** The method and URL as the client sees them, and the proof of its key, if it sent one. */
+  readonly proven: ProvableRequest
   /**
    * Whether to behave like current Supabase Auth where its behaviour differs from this server's own API.
    */

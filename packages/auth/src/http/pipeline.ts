@@ -15,7 +15,7 @@ import { toRequestTimeout } from './stages/error-answer.ts'
 import { checkLimit } from './stages/limit.ts'
 import { addOtherMethods } from './stages/other-methods.ts'
 import { addBodyParser, refuseRepeated } from './stages/parse.ts'
-import { readCall, tagHeader } from './stages/read-call.ts'
+import { readCall, readOrigin, tagHeader } from './stages/read-call.ts'
 import { createResponder, type Responder } from './stages/respond.ts'
 import { type WatchedCalls, watchCalls } from './stages/watch-calls.ts'
 
@@ -66,9 +66,10 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
   const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
     endpoint.requires?.(services)
     if (endpoint.oauth !== undefined) refuseRepeated(request.query)
-    const identified = await identifyCaller(endpoint, request.headers, services)
+    const origin = readOrigin(request, services)
+    const identified = await identifyCaller(endpoint, request.headers, origin.proven, services)
     const address = addresses.find(request.headers, request.ip)
-    const call = readCall(request, address, identified, services)
+    const call = readCall(request, address, { ...identified, ...origin }, services)
     await checkCaptcha(endpoint, call, services)
     const recipients = endpoint.sendsCodesTo?.(call, services) ?? []
     await checkRecipients(services, recipients, call.caller?.email)

@@ -8,6 +8,7 @@ export const keyNames = [
   'message_gaps',
   'accounts',
   'decoy_ids',
+  'proof_nonces',
 ] as const
 export type KeyName = (typeof keyNames)[number]
 

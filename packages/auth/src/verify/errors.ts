@@ -1,3 +1,4 @@
+import { proofAlgorithms } from '../dpop/proof.ts'
 import type { ResourceMetadata } from './resource-metadata.ts'
 
 /** Why a token was rejected. */
@@ -15,6 +16,8 @@ export type TokenErrorCode =
   | 'wrong_role'
   | 'missing_claim'
   | 'second_factor_required'
+  | 'missing_proof'
+  | 'bad_proof'
 
 /** The request has no token, or one that must be rejected. Respond with 401 or 403. */
 export class TokenError extends Error {
@@ -55,6 +58,12 @@ export interface Refusal {
   readonly body: string
 }
 
+/** The errors of RFC 9449, section 7.1. */
+const proofErrors: { readonly [Code in TokenErrorCode]?: string } = {
+  missing_proof: 'invalid_token',
+  bad_proof: 'invalid_dpop_proof',
+}
+
 /** A valid token that does not allow the request; signing in again would not help. */
 const forbidden: ReadonlySet<TokenErrorCode> = new Set(['wrong_role', 'second_factor_required'])
 
@@ -77,12 +86,15 @@ export function toRefusal(
     return createRefusal(403, code, message, {
       'www-authenticate': 'Bearer error="insufficient_scope"',
     })
-  // A request without a token must not get an error code (RFC 6750, section 3.1).
+  const proofError = proofErrors[code]
   const parameters = [
-    ...(code === 'missing_token' ? [] : ['error="invalid_token"']),
+    // A request without a token must not get an error code (RFC 6750, section 3.1).
+    ...(code === 'missing_token' ? [] : [`error="${proofError ?? 'invalid_token'}"`]),
+    ...(proofError === undefined ? [] : [`algs="${proofAlgorithms.join(' ')}"`]),
     ...(metadata === undefined ? [] : [`resource_metadata="${metadata.url}"`]),
   ]
-  const challenge = ['Bearer', parameters.join(', ')].filter((part) => part !== '').join(' ')
+  const scheme = proofError === undefined ? 'Bearer' : 'DPoP'
+  const challenge = [scheme, parameters.join(', ')].filter((part) => part !== '').join(' ')
   return createRefusal(401, code, message, { 'www-authenticate': challenge })
 }
 

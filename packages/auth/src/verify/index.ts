@@ -6,6 +6,7 @@ export {
   type TokenErrorCode,
   toRefusal,
 } from './errors.ts'
+export type { ProofOptions, ReceivedRequest } from './proofs/options.ts'
 export {
   createResourceMetadata,
   type ProtectedResource,

@@ -1,3 +1,5 @@
+import { proofAlgorithms } from '../dpop/proof.ts'
+
 /** An API whose clients get their tokens from an auth server. */
 export interface ProtectedResource {
   /** The URL of the API. Clients send it as `resource`, and it is the audience of their tokens. */
@@ -8,6 +10,8 @@ export interface ProtectedResource {
   readonly scopes?: readonly string[]
   /** The name of the API for users. Default: none. */
   readonly name?: string
+  /** Whether tokens that are bound to a key are accepted, or no others. Default: clients are not told. */
+  readonly dpop?: 'accepted' | 'required'
 }
 
 /** The metadata of an API (RFC 9728), by which clients find its auth server. */
@@ -55,6 +59,7 @@ export function createResourceMetadata({
   authorizationServers,
   scopes,
   name,
+  dpop,
 }: ProtectedResource): ResourceMetadata {
   const text = String(resource)
   if (!/^https?:\/\/[^/]/.test(text) || !URL.canParse(text) || text.includes('#')) {
@@ -70,6 +75,10 @@ export function createResourceMetadata({
     bearer_methods_supported: ['header'],
     ...(scopes !== undefined && { scopes_supported: scopes }),
     ...(name !== undefined && { resource_name: name }),
+    ...(dpop !== undefined && {
+      dpop_signing_alg_values_supported: proofAlgorithms,
+      dpop_bound_access_tokens_required: dpop === 'required',
+    }),
   }
   return { path, url: `${origin}${path}`, body: JSON.stringify(document) }
 }

@@ -1,5 +1,6 @@
 import { toQuestion } from '@portcullis/service-kit/text/similar-names'
 import type { JSONWebKeySet } from 'jose'
+import type { ProofOptions } from './proofs/options.ts'
 import type { RevocationOptions } from './revocations/options.ts'
 
 /** Options of `createVerifier`. One of `authUrl`, `secret` and `jwks` is required. */
@@ -30,6 +31,11 @@ export interface VerifierOptions {
    * accepted until they expire. The verifier then has a connection to the auth server: close it.
    */
   readonly revocation?: RevocationOptions | undefined
+  /**
+   * Accepts tokens that are bound to a key, with a proof of that key. Default: such tokens are refused. Needs `verifyRequest`, or one of
+   * the adapters.
+   */
+  readonly dpop?: ProofOptions | undefined
   /** The current time in milliseconds, for tests. */
   readonly now?: (() => number) | undefined
 }
@@ -64,6 +70,10 @@ const rules: { readonly [Name in keyof VerifierOptions]-?: Rule } = {
       return (isText(key) && key !== '') || typeof key === 'function'
     },
   ],
+  dpop: [
+    'an object with the URL of the API, such as { url: "https://api.example.com" }',
+    (value) => isAddress(String(Object(value).url)),
+  ],
   now: ['a function', (value) => typeof value === 'function'],
 }
 
@@ -87,6 +97,7 @@ export function checkOptions(options: VerifierOptions): void {
     throw new TypeError(
       'createVerifier takes keys from "authUrl" or "jwks", not from both: leave one out',
     )
+  if (options.dpop !== undefined) checkProofs(options.dpop)
   if (options.revocation !== undefined) checkRevocation(options.revocation, authUrl)
   if (authUrl !== undefined && !isAddress(String(authUrl)))
     throw new TypeError(
@@ -113,6 +124,17 @@ function checkRevocation(options: RevocationOptions, ofVerifier: string | URL | 
     throw new TypeError('Option "revocation.ifUnavailable" must be "refuse" or "allow"')
   if (!(Number.isFinite(maxSilenceSeconds) && maxSilenceSeconds > 1))
     throw new TypeError('Option "revocation.maxSilenceSeconds" must be more than 1')
+}
+
+const proofNames: readonly (keyof ProofOptions)[] = ['url', 'maxAgeSeconds', 'claim']
+
+function checkProofs(options: ProofOptions): void {
+  checkNames('Option "dpop"', options, proofNames)
+  const { maxAgeSeconds = 60, claim } = options
+  if (!(Number.isFinite(maxAgeSeconds) && maxAgeSeconds > 0))
+    throw new TypeError('Option "dpop.maxAgeSeconds" must be a number of seconds')
+  if (claim !== undefined && typeof claim !== 'function')
+    throw new TypeError('Option "dpop.claim" must be a function')
 }
 
 function isAddress(url: string): boolean {

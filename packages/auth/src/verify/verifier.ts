@@ -1,5 +1,8 @@
 import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { findBoundKey } from '../dpop/proof.ts'
 import { TokenError } from './errors.ts'
+import type { ReceivedRequest } from './proofs/options.ts'
+import { createProofCheck } from './proofs/proof-check.ts'
 import { RemoteKeys } from './remote-keys.ts'
 import type { RevocationState } from './revocations/options.ts'
 import { RemoteRevocations } from './revocations/remote-revocations.ts'
@@ -40,6 +43,8 @@ export interface AccessTokenClaims {
   readonly scope?: string
   /** The plan of the API key or its owner, for rate limits. */
   readonly plan?: string
+  /** The key to which the token is bound, as a thumbprint (RFC 7638). */
+  readonly cnf?: { readonly jkt?: string }
   /** Whether the user signed in without an email address or another identity. */
   readonly is_anonymous?: boolean
 }
@@ -60,6 +65,12 @@ export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> 
    * @throws {TokenError} with code `missing_token` if there is no such header.
    */
   verifyHeader(authorization: string | null | undefined): Promise<Claims>
+  /**
+   * The same for a request whose token may be bound to a key: `Bearer <token>`, or `DPoP <token>` with a proof in the header
+   * `DPoP`. Needs the option `dpop`.
+   * @throws {TokenError} with code `bad_proof` if the client does not prove that it has the key.
+   */
+  verifyRequest(request: ReceivedRequest): Promise<Claims>
   /** The connection that receives revocations; undefined without the option `revocation`. */
   readonly revocation: RevocationState | undefined
   /** Closes the connection that receives revocations. */
@@ -96,8 +107,9 @@ export function createVerifier<Extra extends object = object>(
   const findKey = createFindKey(options, now)
   const algorithms = listAlgorithms(options)
   const revocations = openRevocations(options)
+  const checkProof = options.dpop && createProofCheck(options.dpop, now)
 
-  async function verify(token: string): Promise<AccessTokenClaims & Extra> {
+  async function verifyToken(token: string): Promise<AccessTokenClaims & Extra> {
     const payload = await jwtVerify(token, findKey, {
       algorithms,
       audience: typeof audience === 'string' ? audience : [...audience],
@@ -115,6 +127,43 @@ export function createVerifier<Extra extends object = object>(
     await revocations?.check(claims, now() / 1_000)
     return claims as AccessTokenClaims & Extra
   }
+
+  /** A client that has a token without its key may have stolen it. */
+  async function verify(token: string): Promise<AccessTokenClaims & Extra> {
+    const claims = await verifyToken(token)
+    if (findBoundKey(claims) === undefined) return claims
+    throw new TokenError(
+      'missing_proof',
+      'The token is bound to a key: send it as "Authorization: DPoP <token>" with a proof in the header DPoP. ' +
+        'The API needs the option "dpop", and verifyRequest()',
+    )
+  }
+
+  async function verifyHeader(authorization: string | null | undefined) {
+    if (typeof authorization === 'object' && authorization !== null)
+      throw new TypeError(
+        'verifyHeader() takes the value of the Authorization header, such as ' +
+          'request.headers.authorization or request.headers.get("authorization")',
+      )
+    if (!authorization)
+      throw new TokenError('missing_token', 'Send an access token: "Authorization: Bearer <token>"')
+    const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
+    if (token === undefined)
+      throw new TokenError('malformed_token', 'The Authorization header must be "Bearer <token>"')
+    return verify(token)
+  }
+
+  async function verifyRequest(request: ReceivedRequest) {
+    const accessToken = /^DPoP +(\S+) *$/i.exec(request.authorization ?? '')?.[1]
+    if (accessToken === undefined || checkProof === undefined)
+      return verifyHeader(request.authorization)
+    const claims = await verifyToken(accessToken)
+    const boundKey = findBoundKey(claims)
+    if (boundKey === undefined)
+      throw new TokenError('bad_proof', 'The token is not bound to a key: send it as Bearer')
+    await checkProof({ ...request, accessToken, boundKey })
+    return claims
+  }
   const close = async () => await revocations?.close()
 
   return {
@@ -124,22 +173,8 @@ export function createVerifier<Extra extends object = object>(
     close,
     [Symbol.asyncDispose]: close,
     verify,
-    async verifyHeader(authorization) {
-      if (typeof authorization === 'object' && authorization !== null)
-        throw new TypeError(
-          'verifyHeader() takes the value of the Authorization header, such as ' +
-            'request.headers.authorization or request.headers.get("authorization")',
-        )
-      if (!authorization)
-        throw new TokenError(
-          'missing_token',
-          'Send an access token: "Authorization: Bearer <token>"',
-        )
-      const token = /^Bearer +(\S+) *$/i.exec(authorization)?.[1]
-      if (token === undefined)
-        throw new TokenError('malformed_token', 'The Authorization header must be "Bearer <token>"')
-      return verify(token)
-    },
+    verifyHeader,
+    verifyRequest,
   }
 }
 

@@ -10,6 +10,7 @@ import {
   createSessionKeyBox,
 } from '../../src/features/sessions/imported-tokens.ts'
 import { matchesVerifier } from '../../src/features/sessions/pkce.ts'
+import { createProofNonces } from '../../src/features/sessions/proof-nonces.ts'
 import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
 import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createKeyRing } from '../../src/tokens/key-ring.ts'
@@ -102,6 +103,20 @@ test('API keys are compared in constant time (property 35)', () => {
   assert.deepEqual(
     watch(() => isSameHash(toKeyHash(other), null)),
     { result: false, count: 1 },
+  )
+})
+
+test('nonces of DPoP are compared in constant time (property 35)', () => {
+  const nonces = createProofNonces(createKeyRing(randomBytes(32)))
+  const nonce = nonces.current(0)
+  assert.deepEqual(
+    watch(() => nonces.accepts(nonce, 0)),
+    { result: true, count: 1 },
+  )
+  // It is compared with that of the period before as well.
+  assert.deepEqual(
+    watch(() => nonces.accepts(change(nonce), 0)),
+    { result: false, count: 2 },
   )
 })
 

@@ -31,6 +31,7 @@ const headers: Headers = {
   'x-jwt-aud': 'admin',
   redirect_to: evil,
   authorization: 'Bearer x.y.z',
+  dpop: 'x.y.z',
   apikey: 'service_role',
   cookie: 'sb-access-token=x; external=x',
   'content-type': 'application/x-www-form-urlencoded',

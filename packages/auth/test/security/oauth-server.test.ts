@@ -289,6 +289,99 @@ test('the OAuth server withstands attacks', async (t) => {
     assert.equal(await tokenError(toExchange(returned, verifier)), 'access_denied')
   })
 
+  await t.test('a code ends with the session in which it was approved (property 113)', async () => {
+    const member = await users.newSignedInUser()
+    const { returned, verifier } = await server.approve(client, member)
+    await send(url, '/logout?scope=global', { method: 'POST', token: member.token })
+    assert.equal(await tokenError(toExchange(returned, verifier)), 'invalid_grant')
+  })
+
+  await t.test('a token reads no more than its own scope (property 106)', async () => {
+    const tokens = await server.signIn(client, victim, { scope: 'email notes:read' })
+    const refresh = { grant_type: 'refresh_token', refresh_token: tokens.refresh_token }
+    const narrow = (await server.ask(client, '/oauth/token', { ...refresh, scope: 'notes:read' }))
+      .body.access_token
+    assert.deepEqual((await send(url, '/oauth/userinfo', { token: narrow })).body, {
+      sub: victim.id,
+    })
+    assert.equal((await send(url, '/user', { token: narrow })).body.email, '')
+  })
+
+  await t.test('a scope reads no data of another scope (property 106)', async () => {
+    const email = newEmail()
+    await query(
+      `update users set raw_user_meta_data = '{"email": "a@b.example", "email_verified": true, "city": "Rome"}'
+       where id = $1`,
+      [attacker.id],
+    )
+    const { access_token: token } = await server.signIn(client, attacker, { scope: 'profile' })
+    const { body: profile } = await send(url, '/oauth/userinfo', { token })
+    const { body: user } = await send(url, '/user', { token })
+    assert.deepEqual([profile.name, profile.email], [undefined, undefined])
+    assert.deepEqual(user.user_metadata, { city: 'Rome' })
+    assert.deepEqual(claimsOf(token).user_metadata, { city: 'Rome' })
+    assert.ok(!JSON.stringify([profile, user]).includes(email))
+  })
+
+  await t.test(
+    'a token for an API reads nothing here, whatever it names (property 106)',
+    async () => {
+      const resource = 'https://notes.example/api'
+      const { access_token: token } = await server.signIn(client, victim, {
+        scope: 'email',
+        resource,
+      })
+      for (const path of ['/user', '/oauth/userinfo']) {
+        for (const headers of [{}, { 'x-jwt-aud': 'authenticated' }]) {
+          const { status, body } = await send(url, path, { token, headers })
+          assert.ok(status === 401 || status === 403, `${path} ${status}`)
+          assert.ok(!JSON.stringify(body).includes(victim.email))
+        }
+      }
+    },
+  )
+
+  await t.test(
+    'an API without scopes of its own gets none by exchange (property 106)',
+    async () => {
+      const exchangeType = 'urn:ietf:params:oauth:grant-type:token-exchange'
+      const api = await server.newClient({ grant_types: [exchangeType], redirect_uris: [] })
+      const { access_token: received } = await server.signIn(client, victim, {
+        scope: 'notes:write',
+      })
+      const { status, body } = await server.ask(api, '/oauth/token', {
+        grant_type: exchangeType,
+        subject_token: received,
+        subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+        resource: 'https://search.example/',
+      })
+      assert.deepEqual([status, body.scope, claimsOf(body.access_token).scope], [200, '', ''])
+    },
+  )
+
+  await t.test(
+    'a token that cannot be revoked is not reported as revoked (property 106)',
+    async () => {
+      const itself = await server.newClient({
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+      })
+      const own = await server.ask(itself, '/oauth/token', { grant_type: 'client_credentials' })
+      const token = own.body.access_token
+      const { status, body } = await server.ask(itself, '/oauth/revoke', { token })
+      assert.deepEqual([status, body.error], [400, 'unsupported_token_type'])
+    },
+  )
+
+  await t.test('replay of an expired code ends the session as well (property 105)', async () => {
+    const { returned, verifier } = await server.approve(client, victim)
+    const exchange = toExchange(returned, verifier)
+    const { body: tokens } = await server.ask(client, '/oauth/token', exchange)
+    server.clock.aheadMs += 300_001
+    assert.equal(await tokenError(exchange), 'invalid_grant')
+    assert.equal((await send(url, '/oauth/userinfo', { token: tokens.access_token })).status, 401)
+  })
+
   await t.test(
     'what someone granted before the owner proved the address is forgotten (property 115)',
     async () => {
@@ -323,4 +416,44 @@ test('the OAuth server withstands attacks', async (t) => {
       assert.ok(!log.includes(`${client.client_secret}`))
     },
   )
+})
+
+test('clients that anyone can register', async (t) => {
+  const server = await openAuthorizationServer(t, {
+    AUTH_OAUTH_SERVER_ALLOW_DYNAMIC_REGISTRATION: 'true',
+    AUTH_SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: 'false',
+  })
+  if (!server) return
+  const { url, users } = server
+  const { body: client } = await send(url, '/oauth/clients/register', {
+    body: { redirect_uris: ['https://attacker.example/'], client_name: 'Notes' },
+  })
+
+  await t.test('a link to this server does not lead to their site (property 103)', async () => {
+    for (const fields of [{ scope: 'unknown' }, { prompt: 'none' }, { code_challenge: '' }]) {
+      const { answer } = await server.start(client, {
+        redirect_uri: 'https://attacker.example/',
+        ...fields,
+      })
+      assert.deepEqual([answer.status, answer.headers.get('location')], [400, null])
+      assert.match(answer.body, /Continue to attacker\.example</)
+      assert.match(answer.body, /href="https:\/\/attacker\.example\/\?error=/)
+    }
+  })
+
+  await t.test('reuse of a refresh token always ends the session (property 108)', async () => {
+    const user = await users.newSignedInUser()
+    const tokens = await server.signIn(client, user, { redirect_uri: 'https://attacker.example/' })
+    const refresh = async (token: string) =>
+      (
+        await server.ask(client, '/oauth/token', {
+          grant_type: 'refresh_token',
+          refresh_token: token,
+        })
+      ).body
+    const second = await refresh(tokens.refresh_token)
+    const third = await refresh(second.refresh_token)
+    assert.equal((await refresh(tokens.refresh_token)).error, 'invalid_grant')
+    assert.equal((await refresh(third.refresh_token)).error, 'invalid_grant')
+  })
 })

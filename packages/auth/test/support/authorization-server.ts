@@ -25,6 +25,8 @@ export interface StartedRequest {
 
 export interface AuthorizationServer extends FlowServer {
   readonly users: ReturnType<typeof createFactorCalls>
+  /** Its variables, for another server on the same database. */
+  readonly environment: Fields
   newClient(body?: object): Promise<TestClient>
   /** Opens /oauth/authorize like a browser. */
   start(client: TestClient, fields?: Fields): Promise<StartedRequest>
@@ -122,6 +124,7 @@ export async function openAuthorizationServer(
     ...server,
     clock: server.clock,
     users: createFactorCalls(server),
+    environment: { ...environment, AUTH_API_PORT: '0' },
     newClient,
     start,
     details,

@@ -278,6 +278,7 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0100-dpop': [['dpop_proofs', { key: Buffer.alloc(32, 14), expires_at: '2024-01-01T00:10:00Z' }]],
   '0061-custom-providers': [
     [
       'custom_providers',

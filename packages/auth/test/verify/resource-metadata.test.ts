@@ -24,6 +24,18 @@ test('the metadata of an API names its auth servers, below the well-known path',
   assert.equal(createResourceMetadata(root).path, '/.well-known/oauth-protected-resource')
 })
 
+test('the metadata of an API says whether tokens must be bound to a key', () => {
+  const read = (dpop: 'accepted' | 'required') =>
+    JSON.parse(
+      createResourceMetadata({ resource: 'https://a.example', authorizationServers: [], dpop })
+        .body,
+    )
+  assert.equal(read('accepted').dpop_bound_access_tokens_required, false)
+  const required = read('required')
+  assert.equal(required.dpop_bound_access_tokens_required, true)
+  assert.ok(required.dpop_signing_alg_values_supported.includes('ES256'))
+})
+
 test('a refusal names the metadata, with and without another parameter', async () => {
   const verifier = createVerifier({ secret: 'a secret of at least thirty-two bytes' })
   const handler = requireToken({ verifier, metadata }, () => new Response())

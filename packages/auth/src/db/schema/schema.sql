@@ -13,6 +13,9 @@
 -- table custom_providers
 -- id uuid, identifier text, settings jsonb, secret bytea, discovery jsonb, discovered_at timestamp with time zone, version integer, created_at timestamp with time zone, updated_at timestamp with time zone
 
+-- table dpop_proofs
+-- key bytea, expires_at timestamp with time zone
+
 -- table flow_states
 -- id uuid, user_id uuid, auth_code uuid, code_challenge text, code_challenge_method text, authentication_method text, provider_type text, provider_access_token text, provider_refresh_token text, referrer text, auth_code_issued_at timestamp with time zone, created_at timestamp with time zone, aud text, provider_memo jsonb, browser_hash bytea, asks_scopes boolean, linking_target_id uuid, invite_token_hash bytea, claimed_at timestamp with time zone, linking_session_id uuid, linking_step text, provider_url text, linking_profile jsonb, session_not_after timestamp with time zone
 
@@ -47,10 +50,10 @@
 -- factor_id uuid, code_hash bytea, used_at timestamp with time zone, created_at timestamp with time zone
 
 -- table oauth_authorizations
--- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone, user_code text, device_code_hash bytea, polled_at timestamp with time zone
+-- id text, client_id uuid, user_id uuid, status text, redirect_uri text, scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer, code_hash bytea, aal text, amr jsonb, auth_time timestamp with time zone, session_id uuid, created_at timestamp with time zone, expires_at timestamp with time zone, user_code text, device_code_hash bytea, polled_at timestamp with time zone, dpop_jkt text, approved_in uuid
 
 -- table oauth_clients
--- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone, metadata_url text, metadata_expires_at timestamp with time zone
+-- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone, scope text, registration_type text, registration_token_hash bytea, previous_secret_hash bytea, previous_secret_expires_at timestamp with time zone, metadata_url text, metadata_expires_at timestamp with time zone, dpop_bound_access_tokens boolean
 
 -- table oauth_consents
 -- user_id uuid, client_id uuid, resource text, scopes jsonb, granted_at timestamp with time zone, id uuid
@@ -334,6 +337,9 @@ ALTER TABLE {ns}.custom_providers ADD CONSTRAINT custom_providers_identifier_key
 -- constraint custom_providers.custom_providers_pkey
 ALTER TABLE {ns}.custom_providers ADD CONSTRAINT custom_providers_pkey PRIMARY KEY (id);
 
+-- constraint dpop_proofs.dpop_proofs_pkey
+ALTER TABLE {ns}.dpop_proofs ADD CONSTRAINT dpop_proofs_pkey PRIMARY KEY (key);
+
 -- constraint flow_states.flow_states_auth_code_key
 ALTER TABLE {ns}.flow_states ADD CONSTRAINT flow_states_auth_code_key UNIQUE (auth_code);
 
@@ -604,6 +610,9 @@ CREATE INDEX audit_log_entries_user ON {ns}.audit_log_entries USING btree (((COA
 -- index code_attempts.code_attempts_tried_at
 CREATE INDEX code_attempts_tried_at ON {ns}.code_attempts USING btree (tried_at);
 
+-- index dpop_proofs.dpop_proofs_expires_at
+CREATE INDEX dpop_proofs_expires_at ON {ns}.dpop_proofs USING btree (expires_at);
+
 -- index flow_states.flow_states_created_at
 CREATE INDEX flow_states_created_at ON {ns}.flow_states USING btree (created_at);
 
@@ -657,6 +666,9 @@ CREATE INDEX oauth_authorizations_user ON {ns}.oauth_authorizations USING btree 
 
 -- index oauth_clients.oauth_clients_created_at
 CREATE INDEX oauth_clients_created_at ON {ns}.oauth_clients USING btree (created_at, id);
+
+-- index oauth_clients.oauth_clients_metadata_expires_at
+CREATE INDEX oauth_clients_metadata_expires_at ON {ns}.oauth_clients USING btree (metadata_expires_at) WHERE (metadata_expires_at IS NOT NULL);
 
 -- index oauth_consents.oauth_consents_client
 CREATE INDEX oauth_consents_client ON {ns}.oauth_consents USING btree (client_id);

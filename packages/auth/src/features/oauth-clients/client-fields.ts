@@ -32,6 +32,8 @@ export interface ClientFields {
   readonly logo_uri?: string
   /** The scopes that the client may request, separated by spaces. Empty: all. */
   readonly scope?: string
+  /** Whether the client only gets access tokens that are bound to a key (RFC 9449, section 5.2). */
+  readonly dpop_bound_access_tokens?: boolean
 }
 
 /** Checks the fields that are present. @throws {ApiError} */

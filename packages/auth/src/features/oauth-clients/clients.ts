@@ -36,6 +36,7 @@ export function toClientRecord(client: OAuthClientRow, secret?: string) {
     ...(client_uri !== '' && { client_uri }),
     ...(logo_uri !== '' && { logo_uri }),
     ...(client.scope !== '' && { scope: client.scope }),
+    ...(client.dpop_bound_access_tokens && { dpop_bound_access_tokens: true }),
     registration_type: client.registration_type,
     ...(client.previous_secret_expires_at !== null && {
       previous_secret_expires_at: client.previous_secret_expires_at,
@@ -90,6 +91,7 @@ export async function createClient(
     client_uri: fields.client_uri ?? '',
     logo_uri: fields.logo_uri ?? '',
     scope: fields.scope ?? '',
+    dpop_bound_access_tokens: fields.dpop_bound_access_tokens ?? false,
     registration_type: registration === undefined ? 'manual' : 'dynamic',
     registration_token_hash: registration === undefined ? null : toSecretHash(registration.token),
     ...toAction(services, 'oauth_client_created', id, admin),
@@ -127,8 +129,9 @@ export async function updateClient(
   admin: Administrator,
 ): Promise<ClientRecord> {
   const { redirect_uris, grant_types, client_name, client_uri, logo_uri, scope } = fields
-  const { token_endpoint_auth_method: method } = fields
-  const given = { redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, method }
+  const { token_endpoint_auth_method: method, dpop_bound_access_tokens } = fields
+  const texts = { client_name, client_uri, logo_uri, scope, method }
+  const given = { ...texts, redirect_uris, grant_types, dpop_bound_access_tokens }
   if (Object.values(given).every((value) => value === undefined)) {
     throw invalid('No fields provided for update')
   }
@@ -142,6 +145,7 @@ export async function updateClient(
     ...(client_uri !== undefined && { client_uri }),
     ...(logo_uri !== undefined && { logo_uri }),
     ...(scope !== undefined && { scope }),
+    ...(dpop_bound_access_tokens !== undefined && { dpop_bound_access_tokens }),
     ...(method !== undefined && {
       token_endpoint_auth_method: parseMethodFor(client_type, method),
     }),

@@ -40,6 +40,12 @@ export const clientFields = {
       description: 'The scopes that the client may request, separated by spaces. Default: all',
     }),
   ),
+  dpop_bound_access_tokens: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether the client only gets access tokens that are bound to a key (DPoP). Default: false',
+    }),
+  ),
 }
 
 export const adminListOAuthClients = defineEndpoint({

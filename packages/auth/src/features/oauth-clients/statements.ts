@@ -18,6 +18,7 @@ export interface OAuthClientRow extends Row {
   readonly logo_uri: string
   /** Separated by spaces; empty: all. */
   readonly scope: string
+  readonly dpop_bound_access_tokens: boolean
   readonly registration_type: RegistrationType
   /** The URL of the document that describes the client, which is its public identifier. */
   readonly metadata_url: string | null
@@ -30,14 +31,14 @@ export interface OAuthClientRow extends Row {
 
 /** The columns of an `OAuthClientRow`. */
 export const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
-  c.client_name, c.client_uri, c.logo_uri, c.scope, c.registration_type,
+  c.client_name, c.client_uri, c.logo_uri, c.scope, c.dpop_bound_access_tokens, c.registration_type,
   c.metadata_url, c.metadata_expires_at, c.previous_secret_expires_at, c.created_at, c.updated_at`
 
 /** The parameters of all statements that change clients. Each statement uses some of them. */
 const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, client_type text, secret_hash text,
        token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text,
-       client_uri text, logo_uri text, scope text, registration_type text, registration_token_hash text,
+       client_uri text, logo_uri text, scope text, dpop_bound_access_tokens boolean, registration_type text, registration_token_hash text,
        previous_secret_expires_at timestamptz, now timestamptz, ip text, audit jsonb)
    )`
 
@@ -65,6 +66,7 @@ interface ClientValues
     | 'client_uri'
     | 'logo_uri'
     | 'scope'
+    | 'dpop_bound_access_tokens'
   > {
   /** In hexadecimal; null for a public client. */
   readonly secret_hash: string | null
@@ -82,11 +84,11 @@ export const addOAuthClient = statement(
   object<NewOAuthClient>(),
   `with ${parameters}, c as (
      insert into {ns}.oauth_clients (id, client_type, secret_hash, token_endpoint_auth_method,
-       redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, registration_type,
-       registration_token_hash, created_at, updated_at)
+       redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, dpop_bound_access_tokens,
+       registration_type, registration_token_hash, created_at, updated_at)
      select p.id, p.client_type, decode(p.secret_hash, 'hex'), p.token_endpoint_auth_method,
        p.redirect_uris, p.grant_types, p.client_name, p.client_uri, p.logo_uri, p.scope,
-       p.registration_type, decode(p.registration_token_hash, 'hex'), p.now, p.now
+       p.dpop_bound_access_tokens, p.registration_type, decode(p.registration_token_hash, 'hex'), p.now, p.now
      from p
      returning *
    ), ${logged('c')}
@@ -139,15 +141,16 @@ export const putDescribedClient = statement(
   'put_described_oauth_client',
   [
     ...['id', 'url', 'redirectUris', 'grantTypes', 'name', 'uri', 'logoUri', 'scope'],
-    ...['now', 'expiresAt'],
+    ...['now', 'expiresAt', 'isDpopBound'],
   ] as const,
   `insert into {ns}.oauth_clients as c (id, client_type, token_endpoint_auth_method, metadata_url,
      redirect_uris, grant_types, client_name, client_uri, logo_uri, scope, registration_type,
-     created_at, updated_at, metadata_expires_at)
-   values ($1, 'public', 'none', $2, $3, $4, $5, $6, $7, $8, 'document', $9, $9, $10)
+     created_at, updated_at, metadata_expires_at, dpop_bound_access_tokens)
+   values ($1, 'public', 'none', $2, $3, $4, $5, $6, $7, $8, 'document', $9, $9, $10, $11)
    on conflict (metadata_url) do update set redirect_uris = excluded.redirect_uris,
      grant_types = excluded.grant_types, client_name = excluded.client_name,
      client_uri = excluded.client_uri, logo_uri = excluded.logo_uri, scope = excluded.scope,
+     dpop_bound_access_tokens = excluded.dpop_bound_access_tokens,
      updated_at = excluded.updated_at, metadata_expires_at = excluded.metadata_expires_at
    returning ${clientColumns}`,
 ).returning<OAuthClientRow>()
@@ -181,6 +184,7 @@ export const changeOAuthClient = statement(
        client_uri = coalesce(p.client_uri, c.client_uri),
        logo_uri = coalesce(p.logo_uri, c.logo_uri),
        scope = coalesce(p.scope, c.scope),
+       dpop_bound_access_tokens = coalesce(p.dpop_bound_access_tokens, c.dpop_bound_access_tokens),
        updated_at = p.now
      from p where c.id = p.id
      returning c.*

@@ -8,7 +8,7 @@ import { isStorableText } from '../users/metadata.ts'
 import { findClient } from './find-client.ts'
 import { oauthError } from './oauth-error.ts'
 import { isRegistered } from './redirect-uris.ts'
-import { checkResource } from './resources.ts'
+import { parseResources } from './resources.ts'
 import { parseScope, toScopes } from './scopes.ts'
 import {
   addAuthorization,
@@ -28,10 +28,20 @@ interface ResponseTarget {
 export class RefusedRequest extends Error {
   override readonly name = 'RefusedRequest'
   readonly location: string
-  constructor(location: string) {
+  readonly isTrusted: boolean
+  constructor(client: OAuthClientRow, location: string) {
     super('The authorization request was refused')
     this.location = location
+    this.isTrusted = isTrusted(client)
   }
+}
+
+/**
+ * Whether the browser can be redirected to the client before the user has seen a page. Anyone can register a client
+ * and send users to its site with a link to this server (RFC 9700, section 4.11.2).
+ */
+export function isTrusted({ registration_type: type }: Pick<OAuthClientRow, 'registration_type'>) {
+  return type === 'manual'
 }
 
 /**
@@ -55,7 +65,7 @@ export async function requestAuthorization(
   } catch (error) {
     if (!(error instanceof ApiError) || error.oauthError === undefined) throw error
     const location = toErrorLocation(services, target, error.oauthError, error.message)
-    throw new RefusedRequest(location)
+    throw new RefusedRequest(client, location)
   }
 }
 
@@ -86,6 +96,20 @@ export async function pushAuthorization(
     lifetimeMs: pushedLifetimeMs,
   })
   return { request_uri: `${requestUriPrefix}${id}`, expires_in: pushedLifetimeMs / 1_000 }
+}
+
+/**
+ * Binds the code to the key whose proof came with a pushed request (RFC 9449, section 10.1).
+ * @throws {ApiError} if the request names another key.
+ */
+export function withProofKey(
+  parameters: RequestParameters,
+  proofKey: string | undefined,
+): RequestParameters {
+  const { dpop_jkt: named = proofKey } = parameters
+  if (proofKey === undefined || named === undefined) return parameters
+  if (named === proofKey) return { ...parameters, dpop_jkt: proofKey }
+  throw oauthError('invalid_dpop_proof', 'dpop_jkt is not the thumbprint of the key of the proof')
 }
 
 /** @throws {ApiError} if it is unknown, was started before, or belongs to another client. */
@@ -160,13 +184,12 @@ function readParameters(services: Services, client: OAuthClientRow, given: Reque
     throw oauthError('unauthorized_client', 'The client may not use the authorization code grant')
   }
   const scope = parseScope(services, client, given['scope'] ?? '')
-  const { resource = '' } = given
-  checkResource(services.config.oauthServer, resource)
   return {
     scope,
-    resource,
+    resource: parseResources(services.config.oauthServer, given['resource']),
     nonce,
     code_challenge: parseCodeChallenge(given),
+    dpop_jkt: parseThumbprint(given['dpop_jkt']),
     prompt: parsePrompt(given['prompt']),
     max_age: parseMaxAge(given['max_age']),
   }
@@ -186,6 +209,13 @@ function parseCodeChallenge({
   }
   if (/^[\w-]{43}$/.test(challenge)) return challenge
   throw oauthError('invalid_request', 'code_challenge must be 43 characters of base64url')
+}
+
+/** @throws {ApiError} */
+function parseThumbprint(text = ''): string | null {
+  if (text === '') return null
+  if (/^[\w-]{43}$/.test(text)) return text
+  throw oauthError('invalid_request', 'dpop_jkt must be 43 characters of base64url')
 }
 
 /** @throws {ApiError} */

@@ -117,9 +117,10 @@ function toAuthTime({ session_amr: amr, session_created_at: createdAt }: CallerR
 function isConsentNeeded({ granted_scopes: granted, ...request }: ClaimedRow): boolean {
   // Someone else may have sent the user the code of their device.
   if (request.user_code !== null) return true
-  if (granted === null || toScopes(request.prompt).includes('consent')) return true
+  if (toScopes(request.prompt).includes('consent')) return true
   if (request.client_type === 'public' && canBeTaken(request.redirect_uri)) return true
-  return toScopes(request.scope).some((scope) => !granted.includes(scope))
+  const scopes = toScopes(request.scope)
+  return granted.some((known) => known === null || scopes.some((scope) => !known.includes(scope)))
 }
 
 /** @param isDecision whether the user decides now. @throws {ApiError} */
@@ -147,6 +148,7 @@ async function approve(
     aal: person.aal ?? 'aal1',
     amr: person.session_amr ?? [],
     auth_time: new Date(toAuthTime(person)),
+    approved_in: person.session_id,
     audit: isDecision ? toAuditEntry('oauth_consent_granted', person, traits) : null,
     now: new Date(nowMs),
     ip,

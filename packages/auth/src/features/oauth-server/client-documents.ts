@@ -37,6 +37,7 @@ export async function findByDocument(services: Services, id: string): Promise<OA
     scope: '',
     now: new Date(nowMs),
     expiresAt: new Date(nowMs + lifetimeMs),
+    isDpopBound: fields.dpop_bound_access_tokens ?? false,
   })
   if (client === undefined) throw new TypeError('The client was not stored')
   return client
@@ -79,6 +80,7 @@ function parseDocument(id: string, text: string): ClientFields {
     ...readText('client_name', document),
     ...readText('client_uri', document),
     ...readText('logo_uri', document),
+    dpop_bound_access_tokens: document['dpop_bound_access_tokens'] === true,
   }
   try {
     checkClientFields(fields)

@@ -4,7 +4,7 @@ import type { OAuthClientRow } from '../oauth-clients/statements.ts'
 import { toCodeHash } from './authorizations.ts'
 import { oauthError } from './oauth-error.ts'
 import { toDeviceUrl } from './pages/page-urls.ts'
-import { checkResource } from './resources.ts'
+import { parseResources } from './resources.ts'
 import { parseScope } from './scopes.ts'
 import { addDeviceRequest, findByUserCode } from './statements/devices.ts'
 
@@ -19,12 +19,12 @@ const letters = 'BCDFGHJKLMNPQRSTVWXZ'
 export async function requestDevice(
   services: Services,
   client: OAuthClientRow,
-  { scope = '', resource = '' }: { readonly scope?: string; readonly resource?: string },
+  { scope = '', resource }: { readonly scope?: string; readonly resource?: string },
 ) {
   if (!client.grant_types.includes(deviceGrantType)) {
     throw oauthError('unauthorized_client', 'The client may not use the device grant')
   }
-  checkResource(services.config.oauthServer, resource)
+  const resources = parseResources(services.config.oauthServer, resource)
   const deviceCode = randomBytes(32).toString('base64url')
   const userCode = createUserCode()
   const nowMs = services.now()
@@ -33,7 +33,7 @@ export async function requestDevice(
     id: randomBytes(24).toString('base64url'),
     clientId: client.id,
     scope: parseScope(services, client, scope),
-    resource,
+    resource: resources,
     userCode,
     deviceCodeHash: toCodeHash(deviceCode),
     now: new Date(nowMs),

@@ -1,6 +1,6 @@
 import { ApiError, type ErrorDetails } from '../../errors.ts'
 
-/** The errors of RFC 6749, RFC 7591, RFC 8628, RFC 8707 and OpenID Connect that this server returns. */
+/** The errors of RFC 6749, 7009, 7591, 8628, 8707 and 9449, and of OpenID Connect, that this server returns. */
 export type OAuthErrorName =
   | 'invalid_request'
   | 'invalid_client'
@@ -20,6 +20,8 @@ export type OAuthErrorName =
   | 'consent_required'
   | 'request_not_supported'
   | 'request_uri_not_supported'
+  | 'invalid_dpop_proof'
+  | 'unsupported_token_type'
 
 export function oauthError(
   name: OAuthErrorName,

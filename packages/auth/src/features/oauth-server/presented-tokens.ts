@@ -1,3 +1,4 @@
+import { findBoundKey } from '../../dpop/proof.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
@@ -12,6 +13,7 @@ import {
   uuidPattern,
 } from '../sessions/bearer.ts'
 import { endSession } from '../sessions/statements/session-list.ts'
+import { toConfirmation } from './grants/grant.ts'
 import { oauthError } from './oauth-error.ts'
 
 /** A token of this server that is valid now. */
@@ -50,8 +52,12 @@ async function findRefreshToken(
   const { id: sub, oauth_client_id: clientId, oauth_grant: grant } = found.session
   // The refresh tokens of this server's own users are not OAuth tokens.
   if (clientId === null || grant === null) return undefined
-  const { client_id, scope } = grant
-  return { kind: 'refresh_token', clientId, claims: { sub, client_id, scope } }
+  const { client_id, scope, jkt } = grant
+  return {
+    kind: 'refresh_token',
+    clientId,
+    claims: { sub, client_id, scope, ...toConfirmation(jkt) },
+  }
 }
 
 async function findAccessToken(
@@ -60,7 +66,8 @@ async function findAccessToken(
 ): Promise<ActiveToken | undefined> {
   try {
     const claims = readAccessToken(token, services.signer, services.now())
-    const shown = { ...pick(claims), token_type: 'Bearer' }
+    const isBound = findBoundKey(claims) !== undefined
+    const shown = { ...pick(claims), token_type: isBound ? 'DPoP' : 'Bearer' }
     if (isOfClient(claims)) {
       const id = claims.client_id
       const [client] = await services.db.run(findOAuthClient, { id })
@@ -102,7 +109,7 @@ export async function revoke(
   ip: string,
 ): Promise<void> {
   const session = await findSession(services, token)
-  if (session === undefined) return
+  if (session === undefined) return checkRevocable(services, token)
   if (session.clientId !== client.id) {
     throw oauthError('invalid_grant', 'The token was issued to another client')
   }
@@ -119,6 +126,28 @@ export async function revoke(
     auditPayload: entry.payload,
     ip,
   })
+}
+
+/**
+ * A client's own token has no session that could be ended, and a response of success would say that it is no longer valid.
+ * @throws {ApiError}
+ */
+function checkRevocable({ signer, now }: Services, token: string): void {
+  const claims = tryReadToken(token, signer, now())
+  if (claims === undefined || !isOfClient(claims)) return
+  throw oauthError(
+    'unsupported_token_type',
+    'The token of the client itself is valid until it expires',
+  )
+}
+
+function tryReadToken(...input: Parameters<typeof readAccessToken>): Claims | undefined {
+  try {
+    return readAccessToken(...input)
+  } catch (error) {
+    if (error instanceof ApiError && error.status < 500) return undefined
+    throw error
+  }
 }
 
 async function findSession(services: Services, token: string) {

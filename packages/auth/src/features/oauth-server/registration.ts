@@ -74,7 +74,8 @@ export async function changeRegistration(
 ): Promise<Registration> {
   const token = await checkRegistrationToken(services, registered)
   checkMetadata(metadata)
-  const empty = { client_name: '', client_uri: '', logo_uri: '', scope: '' }
+  const texts = { client_name: '', client_uri: '', logo_uri: '', scope: '' }
+  const empty = { ...texts, dpop_bound_access_tokens: false }
   const { client_type: _, ...fields } = metadata
   const admin: Administrator = { adminRole: actor, ip: registered.ip }
   const client = await asMetadataError(() =>

@@ -7,7 +7,7 @@ export function toUserClaims(user: UserRow, grant: ClientGrant): Metadata {
   return {
     ...(hasScope(grant, 'email') && toEmailClaims(user)),
     ...(hasScope(grant, 'phone') && toPhoneClaims(user)),
-    ...(hasScope(grant, 'profile') && toProfileClaims(user)),
+    ...(hasScope(grant, 'profile') && toProfileClaims(user, hasScope(grant, 'email'))),
   }
 }
 
@@ -20,12 +20,12 @@ function toPhoneClaims({ phone, phone_confirmed_at: confirmedAt }: UserRow): Met
   return { phone_number: `+${phone}`, phone_number_verified: confirmedAt !== null }
 }
 
-function toProfileClaims({
-  email,
-  raw_user_meta_data: data,
-  updated_at: updatedAt,
-}: UserRow): Metadata {
-  const name = findText(data['full_name'], data['name']) ?? email
+/** @param mayName whether the address can stand for a missing name. */
+function toProfileClaims(
+  { email, raw_user_meta_data: data, updated_at: updatedAt }: UserRow,
+  mayName: boolean,
+): Metadata {
+  const name = findText(data['full_name'], data['name']) ?? (mayName ? email : null)
   const picture = findText(data['picture'], data['avatar_url'])
   const username = findText(data['preferred_username'], data['username'])
   return {

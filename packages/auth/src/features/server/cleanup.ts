@@ -114,11 +114,14 @@ function toSteps({
     ['challenges', purges.challenges, dayMs],
     ['passkey challenges', purges.webAuthnChallenges, dayMs],
     ['wallet messages', purges.web3Messages, dayMs],
+    // Clocks of servers may differ.
+    ['DPoP proofs', purges.dpopProofs, 60_000],
     ['unverified factors', purges.factors, dayMs],
     ['flow states', purges.flowStates, Math.max(dayMs, linkMs + codeMs)],
     ['used assertions', purges.samlAssertions, 0],
     // An exchanged code is kept for a day, so that a second use of it is noticed.
     ['OAuth requests', purges.oauthAuthorizations, dayMs],
+    ['OAuth clients with a document', purges.describedClients, 30 * dayMs],
     ['given-up messages', purges.failedMessages, 7 * dayMs],
     ...(revocationsMs === undefined
       ? []

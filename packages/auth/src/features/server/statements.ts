@@ -106,6 +106,14 @@ export const purges = {
   challenges: toPurge({ table: 'mfa_challenges', time: 'expires_at' }),
   webAuthnChallenges: toPurge({ table: 'webauthn_challenges', time: 'expires_at' }),
   web3Messages: toPurge({ table: 'web3_messages', time: 'expires_at' }),
+  // A client with a document is stored by a request that anyone can send.
+  describedClients: toPurge({
+    table: 'oauth_clients',
+    time: 'metadata_expires_at',
+    condition: `not exists (select from {ns}.oauth_consents k where k.client_id = oauth_clients.id)
+      and not exists (select from {ns}.sessions s where s.oauth_client_id = oauth_clients.id)`,
+  }),
+  dpopProofs: toPurge({ table: 'dpop_proofs', time: 'expires_at' }),
   factors: toPurge({
     table: 'mfa_factors',
     time: 'created_at',

@@ -1,12 +1,15 @@
+import { findBoundKey } from '../../dpop/proof.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { type Claims, TokenError, type TokenSigner } from '../../tokens/json-web-token.ts'
+import type { ClientGrant } from './client-grants.ts'
+import { acceptProof, type ProvableRequest, toChallenge } from './proofs.ts'
 import { toLimitValues } from './statements/session-limits.ts'
-import { type CallerRow, findAdminSession, findCaller } from './statements/sessions.ts'
+import { type CallerRow, findActiveSession, findCaller } from './statements/sessions.ts'
 
 export const uuidPattern = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 
-/** Reads the claims of the access token in the header. @throws {ApiError} */
+/** Reads the claims of the bearer token in the header. @throws {ApiError} */
 export function readBearer(
   authorization: string | undefined,
   signer: TokenSigner,
@@ -16,7 +19,35 @@ export function readBearer(
   if (token === undefined) {
     throw new ApiError('no_authorization', 'This endpoint requires a valid Bearer token')
   }
-  return readToken(token, signer, nowMs)
+  const claims = readToken(token, signer, nowMs)
+  if (findBoundKey(claims) === undefined) return claims
+  throw toChallenge(
+    badToken('The token is bound to a key: send it as DPoP, with a proof of the key'),
+  )
+}
+
+/**
+ * Reads the claims of the access token in the header. A token that is bound to a key needs a proof of that
+ * key (RFC 9449, section 7). @throws {ApiError}
+ */
+export async function readAuthorization(
+  authorization: string | undefined,
+  request: ProvableRequest,
+  services: Pick<Services, 'signer' | 'db' | 'now' | 'config' | 'proofNonces'>,
+): Promise<Claims> {
+  const { signer, now } = services
+  const accessToken = /^DPoP (\S+)$/i.exec(authorization ?? '')?.[1]
+  if (accessToken === undefined) return readBearer(authorization, signer, now())
+  try {
+    const claims = readToken(accessToken, signer, now())
+    const boundKey = findBoundKey(claims)
+    if (boundKey === undefined) throw badToken('The token is not bound to a key: send it as Bearer')
+    await acceptProof(services, { ...request, accessToken }, boundKey)
+    return claims
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status >= 500) throw error
+    throw toChallenge(error)
+  }
 }
 
 /** The `token_use` of an access token that an API got in exchange for another one, to call another API. */
@@ -97,7 +128,13 @@ export async function findUserOfClaims(
   }
   // A token that was issued before the second factor was verified stays at aal1, and so does a
   // session whose factor was removed.
-  return { ...user, aal: claims['aal'] === 'aal2' ? user.aal : 'aal1' }
+  const aal = claims['aal'] === 'aal2' ? user.aal : 'aal1'
+  return { ...user, aal, oauth_grant: user.oauth_grant && toTokenGrant(user.oauth_grant, claims) }
+}
+
+/** The grant of the token, which can be narrower than that of its session. */
+function toTokenGrant(grant: ClientGrant, { scope }: Claims): ClientGrant {
+  return { ...grant, scope: typeof scope === 'string' ? scope : '' }
 }
 
 /**
@@ -113,7 +150,7 @@ export async function findAdminRole(
   const sessionId = readSessionId(claims)
   if (sessionId !== undefined) {
     const limits = toLimitValues(config.tokens.sessions, now())
-    const [session] = await db.run(findAdminSession, { sessionId, ...limits })
+    const [session] = await db.run(findActiveSession, { sessionId, ...limits })
     if (session === undefined) {
       throw new ApiError('session_expired', 'Session is no longer valid')
     }

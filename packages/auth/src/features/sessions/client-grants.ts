@@ -1,5 +1,5 @@
 import type { Claims } from '../../tokens/json-web-token.ts'
-import type { Json } from '../users/metadata.ts'
+import type { Json, Metadata } from '../users/metadata.ts'
 
 /** What a user has granted to an OAuth client, as the session of the client stores it. */
 export interface ClientGrant {
@@ -8,8 +8,10 @@ export interface ClientGrant {
   readonly client_id: string
   /** Separated by spaces. */
   readonly scope: string
-  /** The audience of the access tokens; empty: the audience of the user. */
+  /** The audiences of the access tokens, separated by spaces; empty: the audience of the user. */
   readonly resource: string
+  /** The thumbprint of the key to which access tokens are bound. Absent: they are bearer tokens. */
+  readonly jkt?: string
 }
 
 /** An OAuth client that presents a refresh token. */
@@ -33,8 +35,29 @@ export function withholdClaims(claims: Claims, grant: ClientGrant): Claims {
     ...claims,
     ...(!hasScope(grant, 'email') && { email: '' }),
     ...(!hasScope(grant, 'phone') && { phone: '' }),
-    ...(!hasScope(grant, 'profile') && { user_metadata: {} }),
+    user_metadata: withholdMetadata(Object(claims['user_metadata']), grant),
   }
+}
+
+/** Providers and sign-ups write the address and the number there as well. */
+const metadataOf = {
+  email: ['email', 'email_verified'],
+  phone: ['phone', 'phone_number', 'phone_verified', 'phone_number_verified'],
+} as const
+
+/** The part of the metadata of a user that the scope includes. */
+export function withholdMetadata(metadata: Metadata, grant: ClientGrant): Metadata {
+  if (!hasScope(grant, 'profile')) return {}
+  const withheld = Object.entries(metadataOf).flatMap(([scope, names]) =>
+    hasScope(grant, scope) ? [] : names,
+  )
+  const kept = Object.entries(metadata).filter(([name]) => !withheld.some((each) => each === name))
+  return Object.fromEntries(kept)
+}
+
+/** The claim `aud`: a text for one audience, a list for several. */
+export function toAudience(audiences: string): string | readonly string[] {
+  return audiences.includes(' ') ? audiences.split(' ') : audiences
 }
 
 /**
@@ -42,6 +65,12 @@ export function withholdClaims(claims: Claims, grant: ClientGrant): Claims {
  * change them.
  */
 export function restrictClaims(claims: Claims, grant: ClientGrant, issuer: string): Claims {
-  const { client_id, scope, resource } = grant
-  return { ...claims, iss: issuer, client_id, scope, ...(resource !== '' && { aud: resource }) }
+  const { client_id, scope, resource, jkt } = grant
+  const { cnf: _, ...others } = claims
+  return {
+    ...others,
+    ...{ iss: issuer, client_id, scope },
+    ...(resource !== '' && { aud: toAudience(resource) }),
+    ...(jkt !== undefined && { cnf: { jkt } }),
+  }
 }

@@ -140,7 +140,11 @@ export function createRefresh(parts: RefreshParts, toClaims: WriteClaims): Refre
     return kept.length > 0
   }
 
+  // RFC 9700, section 4.14: the settings for this server's own users cannot weaken it.
+  const clientRules: RefreshSettings = { ...settings, rotates: true, allowsReuse: false }
+
   return async (text, client, holder) => {
+    const rules = holder === undefined ? settings : clientRules
     const token = refreshTokens.decode(text) ?? (await importedTokens?.find(text))
     if (token === undefined) throw unknownToken()
     const nowMs = now()
@@ -174,15 +178,15 @@ export function createRefresh(parts: RefreshParts, toClaims: WriteClaims): Refre
     if (row === undefined) throw noSession()
     // A token of a client is valid only with the authentication of that client.
     if (row.oauth_client_id !== (holder?.clientId ?? null)) throw unknownToken()
-    const beforeRaise = findBeforeRaise(row, token.counter, settings)
-    const flaw = findFlaw(beforeRaise ?? row, settings, nowMs)
+    const beforeRaise = findBeforeRaise(row, token.counter, rules)
+    const flaw = findFlaw(beforeRaise ?? row, rules, nowMs)
     if (flaw !== undefined) throw flaw
     if (token.counter > row.refresh_token_counter) throw notIssued()
-    if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
+    if (isRetry(row, token.counter, rules, nowMs)) return renew(row)
     if (beforeRaise !== undefined && (await refreshAtAal1(beforeRaise, client, nowMs))) {
       return renew(refreshedAt(beforeRaise, nowMs))
     }
-    if (settings.rotates && !settings.allowsReuse) await endReused(row, client, nowMs)
+    if (rules.rotates && !rules.allowsReuse) await endReused(row, client, nowMs)
     throw alreadyUsed()
   }
 }

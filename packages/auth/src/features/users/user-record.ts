@@ -1,7 +1,7 @@
 import { toUtcTime } from '../../db/connection/session-settings.ts'
 import type { Queries } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import { type ClientGrant, hasScope } from '../sessions/client-grants.ts'
+import { type ClientGrant, hasScope, withholdMetadata } from '../sessions/client-grants.ts'
 import type { Json, Metadata } from './metadata.ts'
 import {
   type FactorRow,
@@ -57,7 +57,7 @@ export function toRecordForClient(user: UserRow, grant: ClientGrant): UserRecord
     ...(may('email') && present('email_confirmed_at', user.email_confirmed_at)),
     phone: may('phone') ? (user.phone ?? '') : '',
     ...(may('phone') && present('phone_confirmed_at', user.phone_confirmed_at)),
-    user_metadata: may('profile') ? user.raw_user_meta_data : {},
+    user_metadata: withholdMetadata(user.raw_user_meta_data, grant),
   }
 }
 

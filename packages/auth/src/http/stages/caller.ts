@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { findAdminRole, findUserOfClaims, readBearer } from '../../features/sessions/bearer.ts'
+import {
+  badToken,
+  findAdminRole,
+  findUserOfClaims,
+  readAuthorization,
+} from '../../features/sessions/bearer.ts'
+import type { ClientGrant } from '../../features/sessions/client-grants.ts'
+import type { ProvableRequest } from '../../features/sessions/proofs.ts'
 import type { Services } from '../../services.ts'
 import { checkAudience } from '../../tokens/audiences.ts'
 import { type Call, readHeader } from '../call.ts'
@@ -13,13 +20,14 @@ export type Identified = Pick<Call, 'caller' | 'adminRole' | 'adminSubject' | 'a
 export async function identifyCaller(
   { allowed, moreRoles, acceptsClients = false }: Endpoint,
   headers: IncomingHttpHeaders,
+  proven: ProvableRequest,
   services: Services,
 ): Promise<Identified> {
   const { tokens } = services.config
   const claims =
     allowed === 'anyone'
       ? undefined
-      : readBearer(headers.authorization, services.signer, services.now())
+      : await readAuthorization(headers.authorization, proven, services)
   const isUser = allowed === 'user' || allowed === 'former user'
   const caller =
     claims && isUser
@@ -28,6 +36,7 @@ export async function identifyCaller(
           ofClients: acceptsClients,
         })
       : undefined
+  if (caller?.oauth_grant) checkOwnAudience(caller.oauth_grant)
   const adminRole =
     claims && allowed === 'admin' ? await findAdminRole(claims, services, moreRoles) : undefined
   const claimed = typeof claims?.['aud'] === 'string' && !adminRole ? claims['aud'] : undefined
@@ -39,6 +48,15 @@ export async function identifyCaller(
     adminSubject: adminRole === undefined ? undefined : toSubject(claims?.['sub']),
     audience: named ?? claimed ?? tokens.audience,
   }
+}
+
+/**
+ * The API that a token is for must not be able to read the profile with it, whatever audience it names.
+ * @throws {ApiError}
+ */
+function checkOwnAudience({ resource }: ClientGrant): void {
+  if (resource === '') return
+  throw badToken(`The token is for ${resource}. Request one without resource`)
 }
 
 /** Clients of Supabase Auth rely on a rejection after a global sign-out. */

@@ -11,8 +11,10 @@ const allowed = [
   'x-use-cookie',
   'X-Supabase-Api-Version',
   'apikey',
+  'DPoP',
 ]
-const exposed = 'X-Total-Count, Link, X-Supabase-Api-Version, X-Request-Id'
+const exposed =
+  'X-Total-Count, Link, X-Supabase-Api-Version, X-Request-Id, DPoP-Nonce, WWW-Authenticate'
 
 /**
  * Any origin may call, because tokens are sent in a header, which pages of other sites cannot know.

@@ -12,7 +12,8 @@ export const requestIdHeader = 'x-request-id'
  * otherwise, or the form of RFC 6749.
  */
 export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: string): Answer {
-  const { code, status, message, weakPassword, retryAfterSeconds, oauthError, authenticate } = error
+  const { code, status, message, weakPassword, retryAfterSeconds, oauthError } = error
+  const { authenticate, proofNonce } = error
   const plain = isVersioned
     ? { code, message, msg: message }
     : { code: status, error_code: code, msg: message }
@@ -25,6 +26,7 @@ export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: 
       ...(isVersioned && { [versionHeader]: apiVersion }),
       ...(retryAfterSeconds !== undefined && { 'retry-after': `${retryAfterSeconds}` }),
       ...(authenticate !== undefined && { 'www-authenticate': authenticate }),
+      ...(proofNonce !== undefined && { 'dpop-nonce': proofNonce }),
     },
     body: {
       ...form,

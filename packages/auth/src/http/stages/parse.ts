@@ -20,7 +20,8 @@ export function addBodyParser(server: FastifyInstance): void {
     if (isForm(request)) {
       const fields = new URLSearchParams(`${text}`)
       const twice = request.routeOptions.config.oauth && findRepeated([...fields.keys()])
-      return twice === undefined ? done(null, toObject(fields)) : done(toRepeatedError(twice))
+      if (twice !== undefined) return done(toRepeatedError(twice))
+      return done(null, joinResources(toObject(fields), fields.getAll(repeatable)))
     }
     try {
       // The body of a DELETE may be empty.
@@ -44,13 +45,23 @@ function toObject(fields: URLSearchParams): Readonly<Record<string, string>> {
   return object
 }
 
+/** RFC 8707, section 2: a request of an OAuth client can name several resources. */
+export const repeatable = 'resource'
+
+/** The values of the parameter that can occur several times, separated by spaces, which URLs do not contain. */
+function joinResources<Fields extends object>(fields: Fields, values: readonly string[]): Fields {
+  return values.length > 1 ? { ...fields, [repeatable]: values.join(' ') } : fields
+}
+
 function findRepeated(names: readonly string[]): string | undefined {
-  return names.find((name, index) => names.indexOf(name) !== index)
+  return names.find((name, index) => name !== repeatable && names.indexOf(name) !== index)
 }
 
 /** @throws {ApiError} if a parameter of the query occurs twice. */
 export function refuseRepeated(query: unknown): void {
-  const repeated = Object.entries(Object(query)).find(([, value]) => Array.isArray(value))
+  const repeated = Object.entries(Object(query)).find(
+    ([name, value]) => name !== repeatable && Array.isArray(value),
+  )
   if (repeated !== undefined) throw toRepeatedError(repeated[0])
 }
 

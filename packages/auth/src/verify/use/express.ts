@@ -24,11 +24,18 @@ export function requireToken<Claims extends AccessTokenClaims>(
 ) {
   const readClaims = createReadClaims(options)
   return (
-    request: IncomingMessage & { claims?: Claims | undefined },
+    request: IncomingMessage & { claims?: Claims | undefined; originalUrl?: string },
     response: ServerResponse & { locals?: Record<string, unknown> },
     next: (error?: unknown) => void,
   ): void => {
-    readClaims(request.headers.authorization).then((outcome) => {
+    const { headers, method, originalUrl, url } = request
+    const { authorization, dpop } = headers
+    readClaims({
+      authorization,
+      dpop: typeof dpop === 'string' ? dpop : undefined,
+      method,
+      url: originalUrl ?? url,
+    }).then((outcome) => {
       if (outcome.refusal) {
         const { status, headers, body } = outcome.refusal
         response.writeHead(status, headers).end(body)

@@ -29,7 +29,14 @@ declare module 'fastify' {
 export function requireToken(options: RequireTokenOptions) {
   const readClaims = createReadClaims(options)
   return async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const outcome = await readClaims(request.headers.authorization)
+    const { headers, method, originalUrl: url } = request
+    const { authorization, dpop } = headers
+    const outcome = await readClaims({
+      authorization,
+      dpop: typeof dpop === 'string' ? dpop : undefined,
+      method,
+      url,
+    })
     if (outcome.refusal) {
       const { status, headers, body } = outcome.refusal
       return reply.code(status).headers(headers).send(body)

@@ -41,10 +41,16 @@ export function requireToken<Claims extends AccessTokenClaims>(
         '"…/hono" or "…/graphql"',
     )
   return async (request) => {
-    const outcome = await readClaims(request.headers.get('authorization'))
+    const { headers, method, url } = request
+    const outcome = await readClaims({
+      authorization: headers.get('authorization'),
+      dpop: headers.get('dpop'),
+      method,
+      url,
+    })
     if (outcome.refusal) {
-      const { status, headers, body } = outcome.refusal
-      return new Response(body, { status, headers })
+      const { status, body } = outcome.refusal
+      return new Response(body, { status, headers: outcome.refusal.headers })
     }
     return (handle as TokenHandler<Claims | undefined>)(request, outcome.claims)
   }

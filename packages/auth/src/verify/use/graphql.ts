@@ -7,6 +7,8 @@ export type { RequireTokenOptions } from './read-claims.ts'
 
 /** The part of the request that is needed from a GraphQL-over-HTTP handler. */
 interface GraphqlRequest {
+  readonly method?: string
+  readonly url?: string
   readonly headers:
     | { readonly get: (name: string) => string | null }
     | { readonly [name: string]: string | string[] | undefined }
@@ -48,7 +50,10 @@ export function requireToken<Claims extends AccessTokenClaims>(
   const claimsOf = new WeakMap<GraphqlRequest, Claims>()
   return {
     async parseRequestParams(request) {
-      const outcome = await readClaims(readAuthorization(request))
+      const { method, url } = request
+      const authorization = readHeader(request, 'authorization')
+      const dpop = readHeader(request, 'dpop')
+      const outcome = await readClaims({ authorization, dpop, method, url })
       if (outcome.refusal) return toResponse(outcome.refusal)
       if (outcome.claims) claimsOf.set(request, outcome.claims)
       return undefined
@@ -57,9 +62,9 @@ export function requireToken<Claims extends AccessTokenClaims>(
   }
 }
 
-function readAuthorization({ headers }: GraphqlRequest): string | undefined {
-  if (typeof headers.get === 'function') return headers.get('authorization') ?? undefined
-  const value = (headers as Record<string, string | string[] | undefined>)['authorization']
+function readHeader({ headers }: GraphqlRequest, name: string): string | undefined {
+  if (typeof headers.get === 'function') return headers.get(name) ?? undefined
+  const value = (headers as Record<string, string | string[] | undefined>)[name]
   return typeof value === 'string' ? value : undefined
 }
 

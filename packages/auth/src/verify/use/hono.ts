@@ -5,7 +5,11 @@ export type { RequireTokenOptions } from './read-claims.ts'
 
 /** The part of Hono's `Context` that is needed. */
 interface HonoContext {
-  readonly req: { header(name: string): string | undefined }
+  readonly req: {
+    readonly method: string
+    readonly url: string
+    header(name: string): string | undefined
+  }
   set(key: 'claims', value: unknown): void
 }
 
@@ -28,7 +32,13 @@ export function requireToken<Claims extends AccessTokenClaims>(
 ) {
   const readClaims = createReadClaims(options)
   return async (c: HonoContext, next: () => Promise<void>): Promise<Response | undefined> => {
-    const outcome = await readClaims(c.req.header('authorization'))
+    const { method, url } = c.req
+    const outcome = await readClaims({
+      authorization: c.req.header('authorization'),
+      dpop: c.req.header('dpop'),
+      method,
+      url,
+    })
     if (outcome.refusal) {
       const { status, headers, body } = outcome.refusal
       return new Response(body, { status, headers })

@@ -1,4 +1,5 @@
 import { AuthUnavailableError, type Refusal, TokenError, toRefusal } from '../errors.ts'
+import type { ReceivedRequest } from '../proofs/options.ts'
 import type { ResourceMetadata } from '../resource-metadata.ts'
 import type { AccessTokenClaims, Verifier } from '../verifier.ts'
 import { checkNames } from '../verifier-options.ts'
@@ -39,13 +40,13 @@ const optionNames: readonly (keyof RequireTokenOptions)[] = [
 const warningPauseMs = 60_000
 
 /**
- * Shared by all adapters: converts an `Authorization` header to claims or a refusal. The returned
+ * Shared by all adapters: converts the headers of a request to claims or a refusal. The returned
  * function throws any error that does not concern the token.
  */
 export function createReadClaims<Claims extends AccessTokenClaims>(
   options: RequireTokenOptions<Claims>,
-): (authorization: string | null | undefined) => Promise<Outcome<Claims>> {
-  if (typeof options?.verifier?.verifyHeader !== 'function')
+): (request: ReceivedRequest) => Promise<Outcome<Claims>> {
+  if (typeof options?.verifier?.verifyRequest !== 'function')
     throw new TypeError(
       'requireToken: option "verifier" must be created by createVerifier: requireToken({ verifier })',
     )
@@ -55,9 +56,9 @@ export function createReadClaims<Claims extends AccessTokenClaims>(
     throw new TypeError('requireToken: option "isOptional" must be true or false')
   let warnedMs = Number.NEGATIVE_INFINITY
 
-  return async (authorization) => {
+  return async (request) => {
     try {
-      return { claims: await verifier.verifyHeader(authorization) }
+      return { claims: await verifier.verifyRequest(request) }
     } catch (error) {
       if (isOptional && error instanceof TokenError && error.code === 'missing_token')
         return { claims: undefined }

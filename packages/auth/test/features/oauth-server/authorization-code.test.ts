@@ -108,7 +108,7 @@ test('the authorization code flow', async (t) => {
     assert.equal(claimsOf(token).aud, resource)
     const profile = await send(url, '/oauth/userinfo', { token })
     assert.deepEqual([profile.status, profile.body.error], [401, 'invalid_token'])
-    assert.equal((await send(url, '/user', { token })).status, 400)
+    assert.equal((await send(url, '/user', { token })).status, 403)
     for (const wrong of ['notes', 'http://notes.example/', `${resource}#part`, 'urn:x']) {
       const { answer } = await server.start(registered, { resource: wrong })
       assert.equal(queryOf(answer)['error'], 'invalid_target', wrong)

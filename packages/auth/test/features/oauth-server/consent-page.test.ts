@@ -5,37 +5,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
-  type AuthorizationServer,
   callback,
   openAuthorizationServer,
   queryOf,
   toExchange,
 } from '../../support/authorization-server.ts'
 import { createApp } from '../../support/factors.ts'
-import { type HttpAnswer, newEmail, password, send } from '../../support/http-client.ts'
-
-/** A browser without scripts, which keeps the cookie of the page. */
-function createVisitor({ url }: AuthorizationServer) {
-  let cookie = ''
-  const visit = async (path: string, options: Parameters<typeof send>[2] = {}) => {
-    const answer = await send(url, path, { ...options, headers: { cookie, ...options.headers } })
-    const set = answer.headers.get('set-cookie')
-    if (set !== null) cookie = set.split(';')[0] ?? ''
-    return answer
-  }
-  return {
-    open: (id: string) => visit(`/oauth/consent?authorization_id=${id}`),
-    authorize: (answer: HttpAnswer) =>
-      visit(answer.headers.get('location')?.slice(url.length) ?? ''),
-    get: visit,
-    submit: (id: string, fields: Readonly<Record<string, string>>, origin = url) =>
-      visit(`/oauth/consent?authorization_id=${id}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/x-www-form-urlencoded', origin },
-        body: `${new URLSearchParams(fields)}`,
-      }),
-  }
-}
+import { newEmail, password, send } from '../../support/http-client.ts'
+import { createVisitor } from '../../support/page-visitor.ts'
 
 test('the built-in consent page', async (t) => {
   const server = await openAuthorizationServer(t, {
@@ -60,7 +37,7 @@ test('the built-in consent page', async (t) => {
     const visitor = createVisitor(server)
     const { id, answer, verifier } = await server.start(client, { scope: 'email notes:read' })
     assert.equal(answer.headers.get('location'), `${url}/oauth/consent?authorization_id=${id}`)
-    const page = await visitor.authorize(answer)
+    const page = await visitor.follow(answer)
     assert.match(page.body, /Sign in to Ada &amp; Co/)
     const wrong = await visitor.submit(id, { ...user, password: 'wrong' })
     assert.equal(wrong.status, 400)
@@ -125,11 +102,19 @@ test('the built-in consent page', async (t) => {
     const visitor = createVisitor(server)
     const { id } = await server.start(client)
     await visitor.submit(id, member)
-    assert.match((await visitor.open(id)).body, /code from your authenticator app/)
+    assert.match((await visitor.open(id)).body, /Code from your authenticator app/)
     const skipped = await visitor.submit(id, { step: 'approve' })
     assert.equal(queryOf(skipped)['code'], undefined)
-    assert.equal((await visitor.submit(id, { step: 'factor', code: app.wrongCode() })).status, 400)
-    assert.equal((await visitor.submit(id, { step: 'factor', code: app.nextCode() })).status, 303)
+    assert.equal(
+      (await visitor.submit(id, { step: 'factor', factor_id: factor.id, code: app.wrongCode() }))
+        .status,
+      400,
+    )
+    assert.equal(
+      (await visitor.submit(id, { step: 'factor', factor_id: factor.id, code: app.nextCode() }))
+        .status,
+      303,
+    )
     assert.ok(queryOf(await visitor.submit(id, { step: 'approve' }))['code'])
   })
 

@@ -113,6 +113,49 @@ test('used messages of wallets are deleted a day after they have expired', async
   )
 })
 
+test('unused clients with a document, and used proofs, are deleted', async (t) => {
+  const database = await openOutboxDatabase(t)
+  if (!database) return
+  const { db, url, schema } = database
+  const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
+  await client.connect()
+  t.after(() => client.end())
+  const nowMs = Date.now()
+  const userId = '00000000-0000-4000-8000-000000000001'
+  await client.query(
+    "insert into users (id, aud, role, created_at, updated_at) values ($1, '', '', now(), now())",
+    [userId],
+  )
+  const ids: string[] = []
+  for (const [index, days] of [31, 31, 29].entries()) {
+    const id = `00000000-0000-4000-8000-00000000001${index}`
+    ids.push(id)
+    await client.query(
+      `insert into oauth_clients (id, client_type, token_endpoint_auth_method, redirect_uris, grant_types,
+         client_name, client_uri, logo_uri, registration_type, metadata_url, metadata_expires_at,
+         created_at, updated_at)
+       values ($1, 'public', 'none', '[]', '[]', '', '', '', 'document', $2, $3, now(), now())`,
+      [id, `https://client.example/${index}`, new Date(nowMs - days * 86_400_000)],
+    )
+  }
+  await client.query(
+    "insert into oauth_consents (user_id, client_id, resource, scopes, granted_at) values ($1, $2, '', '[]', now())",
+    [userId, ids[1]],
+  )
+  await client.query("insert into dpop_proofs (key, expires_at) values ('a', $1), ('b', $2)", [
+    new Date(nowMs - 61_000),
+    new Date(nowMs - 59_000),
+  ])
+  const { deleted } = await cleanUp(db, nowMs, ages)
+  assert.equal(deleted.get('OAuth clients with a document'), 1)
+  assert.equal(deleted.get('DPoP proofs'), 1)
+  const { rows } = await client.query('select id from oauth_clients order by id')
+  assert.deepEqual(
+    rows.map(({ id }) => id),
+    ids.slice(1),
+  )
+})
+
 test('only one process cleans up at a time, and a backlog is reported', async (t) => {
   const database = await openOutboxDatabase(t)
   if (!database) return

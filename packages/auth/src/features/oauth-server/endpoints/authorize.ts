@@ -9,6 +9,7 @@ import {
   type RequestParameters,
   requestAuthorization,
 } from '../authorization-request.ts'
+import { toLeavingPage } from '../pages/content.ts'
 import { openSilently } from '../pages/open-silently.ts'
 import { toConsentUrl } from '../pages/page-urls.ts'
 
@@ -23,9 +24,12 @@ const parameters = {
   code_challenge: 'PKCE: the SHA-256 of the verifier as base64url',
   code_challenge_method: 'S256',
   nonce: 'Returned in the ID token',
-  resource: 'The API that the access token is for, which becomes its audience (RFC 8707)',
+  resource:
+    'The API that the access token is for, which becomes its audience (RFC 8707). Can occur several times',
   prompt: 'none, or login, consent and select_account',
   max_age: 'How long ago the user may have signed in, in seconds',
+  dpop_jkt:
+    'The thumbprint of the key that must prove itself when the code is exchanged (RFC 9449)',
   request_uri: 'A request that was sent to /oauth/par; only client_id is needed with it',
 }
 
@@ -63,7 +67,8 @@ export const startAuthorizationByForm = defineEndpoint({
   body: Type.Object(requestFields),
   success: { status: 303, description },
   async handle(call, services) {
-    return { ...(await start(call, call.body, services)), status: 303 }
+    const answer = await start(call, call.body, services)
+    return answer.status === 302 ? { ...answer, status: 303 } : answer
   },
 })
 
@@ -73,11 +78,19 @@ async function start(call: Call, given: RequestParameters, services: Services): 
     const { id, prompt } = await requestAuthorization(services, given)
     if (prompt === 'none') {
       const visit = { cookie: call.header('cookie'), ip: call.client.ip }
-      return redirect(await openSilently(services, id, visit), 302)
+      const { location, isTrusted } = await openSilently(services, id, visit)
+      return isTrusted ? redirect(location, 302) : toLeavingAnswer(services, location)
     }
     return redirect(withQuery(toConsentUrl(services), { authorization_id: id }), 302)
   } catch (error) {
-    if (error instanceof RefusedRequest) return redirect(error.location, 302)
-    throw error
+    if (!(error instanceof RefusedRequest)) throw error
+    return error.isTrusted
+      ? redirect(error.location, 302)
+      : toLeavingAnswer(services, error.location)
   }
+}
+
+function toLeavingAnswer(services: Services, location: string): Answer {
+  const { html, headers } = toLeavingPage(services, location)
+  return { status: 400, html, headers }
 }

@@ -3,6 +3,7 @@ import { Type } from '../../../http/schema.ts'
 import type { Services } from '../../../services.ts'
 import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
 import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
+import { acceptProof, refusedProof } from '../../sessions/proofs.ts'
 import { authenticateClient } from '../client-authentication.ts'
 
 export const text = (description: string) => Type.Optional(Type.String({ description }))
@@ -29,6 +30,20 @@ export async function authenticateCall(
     client_id: body.client_id,
     client_secret: body.client_secret,
   })
+}
+
+/**
+ * The thumbprint of the key whose proof is in the header `DPoP`; undefined if there is none.
+ * @throws {ApiError}
+ */
+export async function readProofKey(
+  { proven }: Pick<Call, 'proven'>,
+  client: OAuthClientRow,
+  services: Services,
+): Promise<string | undefined> {
+  if (proven.proof !== undefined) return await acceptProof(services, proven)
+  if (!client.dpop_bound_access_tokens) return undefined
+  throw refusedProof('This client only gets tokens that are bound to a key: send the header DPoP')
 }
 
 /** RFC 6749, section 3.2: a parameter without a value counts as absent. */

@@ -1,5 +1,7 @@
 import { toIssuer } from '../../../config/oauth-server.ts'
-import { json } from '../../../http/call.ts'
+import { proofAlgorithms } from '../../../dpop/proof.ts'
+import { ApiError } from '../../../errors.ts'
+import { type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
 import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
@@ -28,6 +30,41 @@ export const authorizationServerMetadata = defineEndpoint({
     return json(toMetadata(services), cached)
   },
 })
+
+/** RFC 8414, section 3.1: the path of the issuer comes last, at the root of its host. */
+export const authorizationServerMetadataOfPath = defineEndpoint({
+  method: 'GET',
+  path: '/.well-known/oauth-authorization-server/*',
+  summary: 'The same for an issuer with a path, which follows at the end (RFC 8414, section 3.1)',
+  allowed: 'anyone',
+  success: { status: 200, description: 'Authorization server metadata (RFC 8414)' },
+  async handle({ params }, services) {
+    requireOAuthServer(services)
+    requireIssuerPath(params, services)
+    return json(toMetadata(services), cached)
+  },
+})
+
+/** RFC 8414, section 5: clients that transform the address look for this document there as well. */
+export const openIdConfigurationOfPath = defineEndpoint({
+  method: 'GET',
+  path: '/.well-known/openid-configuration/*',
+  summary:
+    'The document of OpenID Connect for an issuer with a path, which follows at the end (RFC 8414, section 5)',
+  allowed: 'anyone',
+  success: { status: 200, description: 'A document of OpenID Connect Discovery' },
+  async handle({ params }, services) {
+    requireIssuerPath(params, services)
+    return json(toMetadata(services), cached)
+  },
+})
+
+/** @throws {ApiError} */
+function requireIssuerPath({ '*': path = '' }: Call['params'], { config }: Services): void {
+  const issuer = URL.parse(toIssuer(config))
+  if (path !== '' && issuer?.pathname.replace(/\/+$/, '') === `/${path.replace(/\/+$/, '')}`) return
+  throw new ApiError('route_not_found', 'No issuer of this server has this path')
+}
 
 /** Names only endpoints that exist: with the OAuth server disabled, only the keys. */
 function toMetadata(services: Services) {
@@ -81,6 +118,7 @@ function toOAuthMetadata(services: Services) {
     code_challenge_methods_supported: ['S256'],
     acr_values_supported: ['aal1', 'aal2'],
     prompt_values_supported: ['none', 'login', 'consent', 'select_account'],
+    dpop_signing_alg_values_supported: proofAlgorithms,
     authorization_response_iss_parameter_supported: true,
     request_parameter_supported: false,
     request_uri_parameter_supported: false,

@@ -1,21 +1,25 @@
 import { ApiError } from '../../../errors.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import { type Static, Type } from '../../../http/schema.ts'
+import type { LimiterName } from '../../../limits/request-limits.ts'
+import { readRecipients } from '../../../messages/requests/daily-codes.ts'
 import type { Services } from '../../../services.ts'
+import { listCustomProviders } from '../../custom-providers/statements.ts'
 import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
-import { withQuery } from '../../redirects/redirect-location.ts'
-import { readSessionId, readToken } from '../../sessions/bearer.ts'
-import { signInByPassword } from '../../sign-in/password-sign-in.ts'
-import { decideAuthorization, getPending, refuse } from '../authorizations.ts'
-import { createSessionCookie, dropSessionCookie, findVisitor } from '../pages/browser-session.ts'
-import { toConsentPage, toFactorPage, toMessagePage, toSignInPage } from '../pages/content.ts'
-import type { Page } from '../pages/layout.ts'
-import { toBuiltInUrl } from '../pages/page-urls.ts'
-import { findNextStep, leave, proveFactor } from '../pages/visits.ts'
+import { createPageSecret, findPageSecret, findVisitor } from '../pages/browser-session.ts'
+import { toConsentPage, toMessagePage } from '../pages/content.ts'
+import { type SignInMethods, toFactorPage, toSignInPage } from '../pages/sign-in-pages.ts'
+import { canUseKeys, findNextStep, listOfferedFactors } from '../pages/visits.ts'
+import {
+  findStep,
+  finishProvider,
+  type PageCall,
+  pageBody,
+  readId,
+  toAnswer,
+} from './page-steps.ts'
 
 const path = '/oauth/consent'
-const query = { authorization_id: 'The request of the client' }
 
 export const showConsentPage = defineEndpoint({
   method: 'GET',
@@ -24,18 +28,22 @@ export const showConsentPage = defineEndpoint({
   allowed: 'anyone',
   oauth: 'page',
   limiter: 'authorize',
-  query,
+  query: {
+    authorization_id: 'The request of the client',
+    code: 'The code of a sign-in with a provider',
+    error: 'Present if a sign-in with a provider failed',
+  },
   success: { status: 200, description: 'A page, or a redirect (303) to the client' },
   handle: (call, services) => orMessage(services, () => show(call, services)),
 })
 
-const body = Type.Object({
-  step: Type.Optional(Type.String({ description: 'sign-in, factor, approve, deny or sign-out' })),
-  email: Type.Optional(Type.String()),
-  password: Type.Optional(Type.String()),
-  code: Type.Optional(Type.String({ description: 'The code of a second factor' })),
-})
-type PageCall = Call<Static<typeof body>>
+/** The limits are those of the endpoints that do the same for other sites. */
+const limiters: Readonly<Record<string, LimiterName>> = {
+  'send-code': 'otp',
+  'email-code': 'verify',
+  'passkey-start': 'passkey',
+  provider: 'authorize',
+}
 
 export const submitConsentPage = defineEndpoint({
   method: 'POST',
@@ -43,29 +51,78 @@ export const submitConsentPage = defineEndpoint({
   summary: 'Handles the forms of the built-in page',
   allowed: 'anyone',
   oauth: 'page',
-  limiter: 'token',
+  limiter: ({ step }) => (typeof step === 'string' ? limiters[step] : undefined) ?? 'token',
+  sendsCodesTo: ({ body }) =>
+    body.step === 'send-code' ? readRecipients({ email: body.email ?? '' }) : [],
   takesForms: true,
-  query,
-  body,
+  query: { authorization_id: 'The request of the client' },
+  body: pageBody,
   success: { status: 303, description: 'Redirect to the client, or back to the page' },
   handle: (call, services) => orMessage(services, () => submit(call, services)),
 })
 
-async function show(call: Call, services: Services, alert?: string): Promise<Answer> {
+async function show(call: Call, services: Services): Promise<Answer> {
   requireBuiltInPage(services)
-  const id = readId(call)
-  const person = await findVisitor(services, call.header('cookie'))
-  const next = await findNextStep(services, id, person, call.client.ip)
+  const { code, error } = call.query
+  // The texts of the provider are not shown, because anyone could write them into a link.
+  const failure = error === undefined ? undefined : 'The sign-in with the provider failed.'
+  if (code === undefined) return await showNext(call, services, failure)
+  try {
+    return await finishProvider(call, services)
+  } catch (error) {
+    if (!(error instanceof ApiError) || !isCorrectable(error)) throw error
+    return { ...(await showNext(call, services, error.message)), failure: error }
+  }
+}
+
+async function showNext(call: Call<unknown>, services: Services, alert?: string): Promise<Answer> {
+  const cookie = call.header('cookie')
+  const person = await findVisitor(services, cookie)
+  const next = await findNextStep(services, readId(call), person, call.client.ip)
   switch (next.step) {
-    case 'sign-in':
-      return toAnswer(toSignInPage(services, next.request, alert), alert)
-    case 'factor':
-      return toAnswer(toFactorPage(services, next.isPossible, alert), alert)
+    case 'sign-in': {
+      const methods = await listMethods(services)
+      const answer = toAnswer(toSignInPage(services, next.request, methods, alert), alert)
+      const isReady = methods.providers.length === 0 || findPageSecret(services, cookie)
+      if (isReady) return answer
+      return { ...answer, headers: { ...answer.headers, 'set-cookie': createPageSecret(services) } }
+    }
+    case 'factor': {
+      const factors = listOfferedFactors(services, next.person)
+      return toAnswer(toFactorPage(services, factors, alert), alert)
+    }
     case 'consent':
       return toAnswer(toConsentPage(services, next.request, next.person), alert)
     case 'redirect':
       return redirect(next.location)
   }
+}
+
+async function listMethods(services: Services): Promise<SignInMethods> {
+  const { config, providers, db } = services
+  const { emailEnabled, magicLinkEnabled } = config.site
+  // With this setting, providers send the browser to a page of the site instead of this one.
+  const canReturn = config.externalFlow.redirectUrl === ''
+  const registered =
+    canReturn && config.customOAuth.enabled ? await db.run(listCustomProviders, {}) : []
+  const custom = registered
+    .filter(({ settings }) => settings.enabled)
+    .map(({ identifier, settings }) => ({ id: identifier, name: settings.name }))
+  return {
+    password: emailEnabled,
+    emailCode: emailEnabled && magicLinkEnabled,
+    passkey: config.passkeys.enabled && canUseKeys(config),
+    providers: [
+      ...(canReturn ? providers.enabled.map(({ id }) => ({ id, name: toName(id) })) : []),
+      ...custom,
+    ],
+  }
+}
+
+/** `linkedin_oidc` becomes `Linkedin`. */
+function toName(id: string): string {
+  const name = id.replace(/_oidc$/, '').replaceAll('_', ' ')
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)}`
 }
 
 async function submit(call: PageCall, services: Services): Promise<Answer> {
@@ -74,74 +131,17 @@ async function submit(call: PageCall, services: Services): Promise<Answer> {
   if (call.header('origin') !== new URL(services.config.api.externalUrl).origin) {
     throw new ApiError('oauth_authorization_not_found', 'The form was sent by another site')
   }
-  const { step = '' } = call.body
-  const handle = Object.hasOwn(steps, step) ? steps[step] : undefined
-  if (handle === undefined) throw new ApiError('validation_failed', 'The form has no such step')
+  const step = findStep(call)
   try {
-    return await handle(call, services)
+    return await step.run(call, services)
   } catch (error) {
     if (!(error instanceof ApiError) || !isCorrectable(error)) throw error
-    return { ...(await show(call, services, error.message)), failure: error }
+    const page = await step.retry?.(call, services, error.message)
+    const answer = page
+      ? toAnswer(page, error.message)
+      : await showNext(call, services, error.message)
+    return { ...answer, failure: error }
   }
-}
-
-type Step = (call: PageCall, services: Services) => Promise<Answer>
-
-const steps: Readonly<Record<string, Step>> = {
-  async 'sign-in'(call, services) {
-    const { email = '', password = '' } = call.body
-    const { audience, client } = call
-    const tokens = await signInByPassword(services, {
-      ...{ email, password, audience, client },
-      phone: '',
-    })
-    const { access_token: accessToken } = Object(tokens)
-    const claims = readToken(`${accessToken}`, services.signer, services.now())
-    const cookie = createSessionCookie(services, `${claims['sub']}`, readSessionId(claims) ?? '')
-    return backToPage(call, services, cookie)
-  },
-
-  async factor(call, services) {
-    const person = await findVisitor(services, call.header('cookie'))
-    if (person !== undefined) {
-      await proveFactor(services, person, call.body.code ?? '', call.client)
-    }
-    return backToPage(call, services)
-  },
-
-  approve: (call, services) => decide(call, services, true),
-
-  async deny(call, services) {
-    const person = await findVisitor(services, call.header('cookie'))
-    if (person !== undefined) return await decide(call, services, false)
-    const request = await getPending(services, readId(call))
-    return redirect(await refuse(services, request, 'access_denied', 'User denied the request'))
-  },
-
-  async 'sign-out'(call, services) {
-    const person = await findVisitor(services, call.header('cookie'))
-    if (person !== undefined) await leave(services, person, call.client.ip)
-    return backToPage(call, services, dropSessionCookie(services))
-  },
-}
-
-async function decide(call: PageCall, services: Services, isApproved: boolean): Promise<Answer> {
-  const person = await findVisitor(services, call.header('cookie'))
-  if (person === undefined) return backToPage(call, services)
-  const decider = { person, ip: call.client.ip }
-  return redirect(await decideAuthorization(services, readId(call), decider, isApproved))
-}
-
-/** A redirect, so that reloading the page does not send the form again. */
-function backToPage(call: PageCall, services: Services, cookie?: string): Answer {
-  const location = withQuery(toBuiltInUrl(services), { authorization_id: readId(call) })
-  const response = redirect(location)
-  if (cookie === undefined) return response
-  return { ...response, headers: { ...response.headers, 'set-cookie': cookie } }
-}
-
-function readId({ query }: Call): string {
-  return query['authorization_id'] ?? ''
 }
 
 /** @throws {ApiError} */
@@ -154,10 +154,6 @@ function requireBuiltInPage(services: Services): void {
 /** Whether the user can correct the form and send it again. */
 function isCorrectable({ status, code }: ApiError): boolean {
   return status < 500 && code !== 'oauth_authorization_not_found'
-}
-
-function toAnswer(page: Page, alert: string | undefined): Answer {
-  return { status: alert === undefined ? 200 : 400, html: page.html, headers: page.headers }
 }
 
 /** A browser shows a page for errors that the user cannot correct. */

@@ -1,8 +1,8 @@
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
-import { pushAuthorization } from '../authorization-request.ts'
+import { pushAuthorization, withProofKey } from '../authorization-request.ts'
 import { requestFields } from './authorize.ts'
-import { authenticateCall, credentialFields, toParameters } from './client-call.ts'
+import { authenticateCall, credentialFields, readProofKey, toParameters } from './client-call.ts'
 
 export const pushAuthorizationRequest = defineEndpoint({
   method: 'POST',
@@ -17,7 +17,9 @@ export const pushAuthorizationRequest = defineEndpoint({
   success: { status: 201, description: 'request_uri, a parameter of /oauth/authorize' },
   async handle(call, services) {
     const client = await authenticateCall(call, services)
-    const body = await pushAuthorization(services, client, toParameters(call.body))
+    const proofKey = await readProofKey(call, client, services)
+    const parameters = withProofKey(toParameters(call.body), proofKey)
+    const body = await pushAuthorization(services, client, parameters)
     return { status: 201, body }
   },
 })

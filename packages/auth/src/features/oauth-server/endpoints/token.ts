@@ -4,7 +4,13 @@ import { Type } from '../../../http/schema.ts'
 import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
 import { findGrant, grants } from '../grants/index.ts'
 import { oauthError } from '../oauth-error.ts'
-import { authenticateCall, credentialFields, text, toParameters } from './client-call.ts'
+import {
+  authenticateCall,
+  credentialFields,
+  readProofKey,
+  text,
+  toParameters,
+} from './client-call.ts'
 
 const body = Type.Object({
   grant_type: text(Object.keys(grants).join(', ')),
@@ -19,7 +25,7 @@ const body = Type.Object({
   actor_token: text('Not supported'),
   refresh_token: text('refresh_token: the current refresh token'),
   scope: text('refresh_token: a part of the granted scope. Otherwise the requested scope'),
-  resource: text('The API that the access token is for'),
+  resource: text('The API that the access token is for. Can occur several times in a form'),
 })
 
 export const oauthToken = defineEndpoint({
@@ -47,6 +53,7 @@ export const oauthToken = defineEndpoint({
     }
     const { answer, onSent } = await grant(services, {
       client,
+      proofKey: await readProofKey(call, client, services),
       parameters: toParameters(call.body),
       connection: call.client,
     })

@@ -3,7 +3,6 @@ import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
 import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
 import type { CallerRow } from '../../sessions/statements/sessions.ts'
-import { invalidToken } from '../oauth-error.ts'
 import { toUserClaims } from '../user-claims.ts'
 
 const common = {
@@ -37,9 +36,5 @@ function answer({ caller }: UserCall, services: Services) {
   requireOAuthServer(services)
   const { oauth_grant: grant } = caller
   if (grant === null) return { sub: caller.id }
-  // The API that a token is for must not be able to read the profile with it.
-  if (grant.resource !== '') {
-    throw invalidToken(`The token is for ${grant.resource}. Request one without resource`)
-  }
   return { sub: caller.id, ...toUserClaims(caller, grant) }
 }

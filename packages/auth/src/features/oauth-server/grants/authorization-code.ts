@@ -5,6 +5,7 @@ import type { Client } from '../../sessions/sessions.ts'
 import { endSession } from '../../sessions/statements/session-list.ts'
 import { toCodeHash } from '../authorizations.ts'
 import { oauthError } from '../oauth-error.ts'
+import { narrowResources } from '../resources.ts'
 import { type CodeRow, findCode } from '../statements/codes.ts'
 import { exchange } from './exchange.ts'
 import type { Grant, GrantRequest } from './grant.ts'
@@ -17,22 +18,22 @@ export const authorizationCode: Grant = async (services, request) => {
   }
   const [row] = await services.db.run(findCode, { codeHash: toCodeHash(code) })
   if (row === undefined) throw invalidCode()
-  check(row, request, services.now())
+  check(row, request)
   if (row.status === 'exchanged') {
     await endReplayed(services, row, request.connection)
     throw invalidCode()
+  }
+  if (services.now() > Date.parse(row.expires_at)) {
+    throw oauthError('invalid_grant', 'Authorization code has expired')
   }
   return await exchange(services, request, row)
 }
 
 /** @throws {ApiError} */
-function check(row: CodeRow, { client, parameters }: GrantRequest, nowMs: number): void {
+function check(row: CodeRow, { client, parameters, proofKey }: GrantRequest): void {
   const { code_verifier: verifier, redirect_uri: redirectUri, resource } = parameters
   if (row.client_id !== client.id) {
     throw oauthError('invalid_grant', 'Authorization code was not issued for this client')
-  }
-  if (nowMs > Date.parse(row.expires_at)) {
-    throw oauthError('invalid_grant', 'Authorization code has expired')
   }
   if (redirectUri !== undefined && redirectUri !== row.redirect_uri) {
     throw oauthError('invalid_grant', 'Invalid redirect_uri')
@@ -43,9 +44,10 @@ function check(row: CodeRow, { client, parameters }: GrantRequest, nowMs: number
   if (!matchesVerifier({ challenge: row.code_challenge, method: 's256' }, verifier)) {
     throw oauthError('invalid_grant', 'PKCE verification failed: the code verifier does not match')
   }
-  if (resource !== undefined && resource !== row.resource) {
-    throw oauthError('invalid_target', 'The code was not issued for this resource')
+  if (row.dpop_jkt !== null && proofKey !== row.dpop_jkt) {
+    throw oauthError('invalid_grant', 'The code needs a DPoP proof of the key of its request')
   }
+  narrowResources(row.resource, resource)
 }
 
 /**

@@ -1,6 +1,9 @@
 import { ApiError } from '../../../errors.ts'
+import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
 import type { ClientGrant, GrantHolder } from '../../sessions/client-grants.ts'
+import { refusedProof } from '../../sessions/proofs.ts'
 import { oauthError } from '../oauth-error.ts'
+import { narrowResources } from '../resources.ts'
 import { narrowScope } from '../scopes.ts'
 import type { Grant, GrantRequest } from './grant.ts'
 import { toTokenAnswer } from './token-answer.ts'
@@ -26,17 +29,38 @@ export const refreshToken: Grant = async (services, request) => {
   return { answer: toTokenAnswer(services, issued), onSent }
 }
 
-function toHolder({ client, parameters }: GrantRequest): GrantHolder {
+function toHolder({ client, parameters, proofKey }: GrantRequest): GrantHolder {
   return {
     clientId: client.id,
     narrow(grant: ClientGrant) {
-      const { scope, resource = grant.resource } = parameters
-      if (resource !== grant.resource) {
-        throw oauthError('invalid_target', 'The token was not issued for this resource')
+      const { scope, resource } = parameters
+      checkProofKey(client, grant, proofKey)
+      const bound = proofKey === undefined ? {} : { jkt: proofKey }
+      return {
+        ...grant,
+        ...bound,
+        scope: narrowScope(grant.scope, scope),
+        resource: narrowResources(grant.resource, resource),
       }
-      return { ...grant, scope: narrowScope(grant.scope, scope) }
     },
   }
+}
+
+/**
+ * The refresh token of a public client is bound to the key, as its access tokens are. A confidential client proves
+ * who it is by its secret, and may change its key (RFC 9449, section 5), but not do without one.
+ * @throws {ApiError}
+ */
+function checkProofKey(
+  client: OAuthClientRow,
+  { jkt }: ClientGrant,
+  proofKey: string | undefined,
+): void {
+  if (jkt === undefined) return
+  if (proofKey === undefined)
+    throw refusedProof('The tokens are bound to a key: send the header DPoP')
+  if (client.client_type === 'confidential' || proofKey === jkt) return
+  throw oauthError('invalid_grant', 'The refresh token is bound to another key')
 }
 
 /** Errors of a refresh are about the token, except those of the server. */

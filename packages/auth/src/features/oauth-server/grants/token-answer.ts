@@ -4,7 +4,7 @@ import { type ClientGrant, hasScope } from '../../sessions/client-grants.ts'
 import type { TokenResponse } from '../../sessions/sessions.ts'
 import type { SessionRow } from '../../sessions/statements/sessions.ts'
 import { createIdToken } from '../id-token.ts'
-import type { TokenAnswer } from './grant.ts'
+import { type TokenAnswer, toTokenType } from './grant.ts'
 
 interface Issued {
   readonly client: OAuthClientRow
@@ -23,7 +23,7 @@ export function toTokenAnswer(
   const isRefreshable = client.grant_types.includes('refresh_token')
   return {
     access_token: accessToken,
-    token_type: 'bearer',
+    token_type: toTokenType(grant.jkt),
     expires_in: Number(tokens['expires_in']),
     ...(isRefreshable && { refresh_token: `${tokens['refresh_token']}` }),
     ...(hasScope(grant, 'openid') && {

@@ -5,11 +5,12 @@ import type { Services } from '../../../services.ts'
 import type { Claims } from '../../../tokens/json-web-token.ts'
 import { toPublicId } from '../../oauth-clients/statements.ts'
 import { delegatedUse, findUserOfClaims, readAccessToken } from '../../sessions/bearer.ts'
+import { toAudience } from '../../sessions/client-grants.ts'
 import { oauthError } from '../oauth-error.ts'
-import { checkResource } from '../resources.ts'
+import { parseResources } from '../resources.ts'
 import { narrowScope } from '../scopes.ts'
 import { findOwnScope } from './client-credentials.ts'
-import type { Grant, GrantRequest } from './grant.ts'
+import { type Grant, type GrantRequest, toConfirmation, toTokenType } from './grant.ts'
 
 export const tokenExchangeType = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
@@ -22,15 +23,16 @@ const acceptedTypes = [accessTokenType, 'urn:ietf:params:oauth:token-type:jwt']
  * and ends with its session.
  */
 export const tokenExchange: Grant = async (services, request) => {
-  const { client, parameters } = request
+  const { client, parameters, proofKey } = request
   const { config, signer } = services
-  const { resource } = parameters
   checkParameters(parameters)
-  if (resource === undefined) throw oauthError('invalid_target', 'resource is required')
-  checkResource(config.oauthServer, resource)
+  const resource = parseResources(config.oauthServer, parameters['resource'])
+  if (resource === '') throw oauthError('invalid_target', 'resource is required')
   const subject = await readSubject(services, parameters['subject_token'] ?? '')
   const own = findOwnScope(services, client, parameters['scope'])
-  const scope = narrowScope(typeof subject['scope'] === 'string' ? subject['scope'] : own, own)
+  const granted = typeof subject['scope'] === 'string' ? subject['scope'] : own
+  // A client without scopes of its own gets none.
+  const scope = own === '' ? '' : narrowScope(granted, own)
   const issuedAt = Math.floor(services.now() / 1_000)
   const lifetime = config.tokens.expiresInSeconds
   const { sub, role, aal, session_id, exp, act } = subject
@@ -41,7 +43,7 @@ export const tokenExchange: Grant = async (services, request) => {
   const accessToken = signer.sign({
     iss: toIssuer(config),
     ...{ sub, role, aal, session_id },
-    aud: resource,
+    aud: toAudience(resource),
     exp: expiresAt,
     iat: issuedAt,
     jti: randomUUID(),
@@ -50,12 +52,14 @@ export const tokenExchange: Grant = async (services, request) => {
     // Section 4.1: earlier actors are nested.
     act: { sub: toPublicId(client), ...(act !== undefined && { act }) },
     token_use: delegatedUse,
+    // The received token may be bound to the key of its client; this one is bound to that of the API.
+    ...toConfirmation(proofKey),
   })
   return {
     answer: {
       access_token: accessToken,
       issued_token_type: accessTokenType,
-      token_type: 'bearer',
+      token_type: toTokenType(proofKey),
       expires_in: expiresAt - issuedAt,
       scope,
     },

@@ -1,53 +1,10 @@
 import type { Services } from '../../../services.ts'
 import type { CallerRow } from '../../sessions/statements/sessions.ts'
+import { toResources } from '../resources.ts'
 import { toScopes, userScopes } from '../scopes.ts'
 import type { PendingRow } from '../statements/authorizations.ts'
 import { type Html, html } from './html.ts'
 import { type Page, toAlert, toPage, toServiceName } from './layout.ts'
-
-/** @param alert why the last attempt failed. */
-export function toSignInPage(
-  services: Services,
-  request: PendingRow,
-  alert: string | undefined,
-): Page {
-  return toPage(
-    services,
-    'Sign in',
-    html`<h1>Sign in to ${toServiceName(services)}</h1>
-<p>to continue to <strong>${toClientName(request)}</strong></p>
-${toAlert(alert)}
-<form method="post">
-<label>Email address <input name="email" type="email" autocomplete="username" required autofocus></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-<button class="main" name="step" value="sign-in">Sign in</button>
-<button name="step" value="deny" formnovalidate>Cancel</button>
-</form>`,
-  )
-}
-
-/** @param isPossible whether the user has a factor that this page can check. */
-export function toFactorPage(
-  services: Services,
-  isPossible: boolean,
-  alert: string | undefined,
-): Page {
-  const form = html`<p>Enter the code from your authenticator app.</p>
-<form method="post">
-<label>Code <input name="code" inputmode="numeric" autocomplete="one-time-code" required autofocus></label>
-<button class="main" name="step" value="factor">Continue</button>
-<button name="step" value="sign-out" formnovalidate>Use another account</button>
-</form>`
-  const refusal = html`<p>Your second factor cannot be checked on this page.</p>
-<form method="post"><button name="step" value="sign-out">Use another account</button></form>`
-  return toPage(
-    services,
-    'Second factor',
-    html`<h1>Confirm that it is you</h1>
-${toAlert(alert)}
-${isPossible ? form : refusal}`,
-  )
-}
 
 export function toConsentPage(services: Services, request: PendingRow, person: CallerRow): Page {
   const name = toClientName(request)
@@ -58,7 +15,7 @@ export function toConsentPage(services: Services, request: PendingRow, person: C
     html`<h1>Allow <strong>${name}</strong> to use your account at ${toServiceName(services)}?</h1>
 <p>You are signed in as <strong>${account}</strong>. The application will be able to:</p>
 <ul>${toScopes(request.scope).map(describeScope)}</ul>
-${request.resource === '' ? undefined : html`<p>It will use this access at <strong>${request.resource}</strong>.</p>`}
+${toResources(request.resource).map((url) => html`<p>It will use this access at <strong>${url}</strong>.</p>`)}
 ${toWarning(request)}
 <form method="post">
 <button class="main" name="step" value="approve">Allow</button>
@@ -91,8 +48,20 @@ export function toMessagePage(services: Services, title: string, message: string
   return toPage(services, title, html`<h1>${title}</h1><p>${message}</p>`)
 }
 
+/** For a request that cannot be processed, of a client that anyone could have registered. */
+export function toLeavingPage(services: Services, location: string): Page {
+  return toPage(
+    services,
+    'This request is not valid',
+    html`<h1>This request is not valid</h1>
+<p>The application that sent you here has made a mistake, or you have to sign in first. Continue only if you know
+<strong>${toTarget(location)}</strong>.</p>
+<p><a rel="noreferrer" href="${location}">Continue to ${toTarget(location)}</a></p>`,
+  )
+}
+
 /** With a document, the host is what the client has proven. */
-function toClientName(request: PendingRow): string {
+export function toClientName(request: PendingRow): string {
   const { client_name: name, client_id: id, metadata_url: url } = request
   if (url === null) return name === '' ? id : name
   const { host } = new URL(url)

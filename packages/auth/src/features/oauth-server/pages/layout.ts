@@ -26,10 +26,15 @@ button.main{background:var(--accent);border-color:var(--accent);color:var(--on-a
 const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`
 
 /**
- * The page runs no scripts and cannot be framed. Forms are not limited to this server, because
+ * The page cannot be framed, and runs no scripts except the one whose hash is given. Forms are not limited to this server, because
  * browsers apply that limit to the redirect to the client as well.
  */
-export function toPage(services: Services, title: string, content: Html): Page {
+export function toPage(
+  services: Services,
+  title: string,
+  content: Html,
+  scriptHash?: string,
+): Page {
   const { pageStylesheet: sheet } = services.config.oauthServer
   const written = html`<!doctype html>
 <html lang="en">
@@ -50,6 +55,7 @@ ${content}
   const styles = sheet === '' ? styleHash : `${styleHash} ${toSource(sheet)}`
   const policy = [
     "default-src 'none'",
+    ...(scriptHash === undefined ? [] : [`script-src ${scriptHash}`]),
     `style-src ${styles}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -3,19 +3,21 @@ import type { Services } from '../../../services.ts'
 import { toAuditEntry } from '../../audit/audit.ts'
 import { isBelowLevel, isVerified } from '../../factors/assurance-level.ts'
 import { challenge } from '../../factors/challenge.ts'
-import { requireMember } from '../../factors/member.ts'
+import { recoveryCodeType, requireMember } from '../../factors/member.ts'
+import { verifyRecoveryCode } from '../../factors/recovery-codes.ts'
 import { notingFactorFailure, verifyFactor } from '../../factors/verify.ts'
+import { uuidPattern } from '../../sessions/bearer.ts'
 import { logOut } from '../../sessions/session-list.ts'
 import type { Client } from '../../sessions/sessions.ts'
 import type { CallerRow } from '../../sessions/statements/sessions.ts'
-import type { FactorRow } from '../../users/statements/user-row.ts'
 import { getPending, isSignInTooOld, openAuthorization } from '../authorizations.ts'
 import type { ClaimedRow, PendingRow } from '../statements/authorizations.ts'
+import type { OfferedFactor } from './sign-in-pages.ts'
 
 /** What the built-in page shows next. */
 export type NextStep =
   | { readonly step: 'sign-in'; readonly request: PendingRow }
-  | { readonly step: 'factor'; readonly isPossible: boolean }
+  | { readonly step: 'factor'; readonly person: CallerRow }
   | { readonly step: 'consent'; readonly request: ClaimedRow; readonly person: CallerRow }
   | { readonly step: 'redirect'; readonly location: string }
 
@@ -31,35 +33,91 @@ export async function findNextStep(
     return { step: 'sign-in', request }
   }
   if (isBelowLevel(person)) {
-    return { step: 'factor', isPossible: findTotpFactor(person) !== undefined }
+    return { step: 'factor', person }
   }
   const opened = await openAuthorization(services, id, { person, ip })
   return opened.step === 'ask' ? { step: 'consent', request: opened.request, person } : opened
 }
 
-/** Raises the session of the page with a code of the user's authenticator app. @throws {ApiError} */
+/** The answer of a user to a second factor: a code, or that of a security key. */
+export interface GivenAnswer {
+  readonly factorId: string
+  /** Empty for an authenticator app and recovery codes, which need no challenge before. */
+  readonly challengeId: string
+  readonly code: string
+  /** Undefined unless the factor is a security key. */
+  readonly credential: unknown
+}
+
+/** Raises the session of the page with a second factor. @throws {ApiError} */
 export async function proveFactor(
   services: Services,
   person: CallerRow,
-  code: string,
+  given: GivenAnswer,
   client: Client,
 ): Promise<void> {
   const member = requireMember(person)
-  const factor = findTotpFactor(person)
+  const { factorId, code, credential } = given
+  const factor = listOfferedFactors(services, person).find(({ id }) => id === factorId)
   if (factor === undefined) throw new ApiError('mfa_factor_not_found', 'Factor not found')
-  const factorId = factor.id
-  const asked = { member, factorId, channel: undefined, webauthn: undefined, client }
-  const { id: challengeId } = await challenge(services, asked)
   const attempt = { member, audience: person.aud, client }
-  const answer = { code, webauthn: undefined }
+  if (factor.type === 'recovery_code') {
+    await notingFactorFailure(services, attempt, () =>
+      verifyRecoveryCode(services, { member, client, code }),
+    )
+    return
+  }
+  const started =
+    factor.type === 'totp' ? await startFactor(services, person, factorId, client) : undefined
+  const challengeId = started === undefined ? given.challengeId : `${started['id']}`
+  const webauthn =
+    credential === undefined ? undefined : { type: 'request', credential_response: credential }
   await notingFactorFailure(services, attempt, () =>
-    verifyFactor(services, { member, factorId, challengeId: `${challengeId}`, answer, client }),
+    verifyFactor(services, {
+      member,
+      factorId,
+      challengeId: uuidPattern.test(challengeId) ? challengeId.toLowerCase() : undefined,
+      answer: { code, webauthn },
+      client,
+    }),
   )
 }
 
-/** The page runs no scripts, so it can check codes and no security keys. */
-function findTotpFactor({ factors }: CallerRow): FactorRow | undefined {
-  return factors.find((factor) => isVerified(factor) && factor.factor_type === 'totp')
+/** Sends the code of a phone, or creates the options for a security key. @throws {ApiError} */
+export async function startFactor(
+  services: Services,
+  person: CallerRow,
+  factorId: string,
+  client: Client,
+) {
+  const member = requireMember(person)
+  const asked = { member, factorId, channel: undefined, webauthn: undefined, client }
+  return await challenge(services, asked)
+}
+
+/** The verified factors of a user that the page can check. */
+export function listOfferedFactors(
+  { config }: Services,
+  { factors }: CallerRow,
+): readonly OfferedFactor[] {
+  const { kinds, recoveryCodes } = config.mfa
+  return factors.filter(isVerified).flatMap((factor): readonly OfferedFactor[] => {
+    const { id, factor_type: type, friendly_name: name, phone } = factor
+    if (type === 'totp') return kinds.totp.verify ? [{ id, type, hint: name ?? '' }] : []
+    if (type === 'phone') {
+      return kinds.phone.verify ? [{ id, type, hint: (phone ?? '').slice(-3) }] : []
+    }
+    if (type === 'webauthn') {
+      return kinds.webauthn.verify && canUseKeys(config) ? [{ id, type, hint: '' }] : []
+    }
+    if (type === recoveryCodeType) return recoveryCodes.verify ? [{ id, type, hint: '' }] : []
+    return []
+  })
+}
+
+/** Browsers tell the authenticator the origin of this page, which must be one of those that are configured. */
+export function canUseKeys({ api, passkeys }: Services['config']): boolean {
+  return passkeys.relyingParty.origins.includes(new URL(api.externalUrl).origin)
 }
 
 /** Ends the session of the page. */

@@ -2,6 +2,7 @@ import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
 import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
 import type { ClientType } from '../../oauth-clients/client-fields.ts'
+import type { RegistrationType } from '../../oauth-clients/statements.ts'
 import type { Amr } from '../../sessions/statements/sessions.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
@@ -16,6 +17,8 @@ export interface NewAuthorization {
   readonly nonce: string
   readonly resource: string
   readonly code_challenge: string
+  /** The thumbprint of the key that must prove itself when the code is exchanged. */
+  readonly dpop_jkt: string | null
   readonly prompt: string
   /** In seconds. */
   readonly max_age: number | null
@@ -27,11 +30,11 @@ export const addAuthorization = statement(
   'add_oauth_authorization',
   object<NewAuthorization>(),
   `insert into {ns}.oauth_authorizations (id, client_id, status, redirect_uri, scope, state, nonce,
-     resource, code_challenge, prompt, max_age, created_at, expires_at)
+     resource, code_challenge, dpop_jkt, prompt, max_age, created_at, expires_at)
    select p.id, p.client_id, p.status, p.redirect_uri, p.scope, p.state, p.nonce, p.resource,
-     p.code_challenge, p.prompt, p.max_age, p.created_at, p.expires_at
+     p.code_challenge, p.dpop_jkt, p.prompt, p.max_age, p.created_at, p.expires_at
    from jsonb_to_record($1::jsonb) as p(id text, client_id uuid, status text, redirect_uri text,
-     scope text, state text, nonce text, resource text, code_challenge text, prompt text, max_age integer,
+     scope text, state text, nonce text, resource text, code_challenge text, dpop_jkt text, prompt text, max_age integer,
      created_at timestamptz, expires_at timestamptz)`,
 )
 
@@ -61,13 +64,17 @@ export interface PendingRow extends Row {
   readonly client_uri: string
   readonly logo_uri: string
   readonly metadata_url: string | null
+  readonly registration_type: RegistrationType
   /** Null unless a device started the request. */
   readonly user_code: string | null
 }
 
 const pendingColumns = `a.id, a.user_id, a.redirect_uri, a.scope, a.state, a.resource, a.prompt,
   a.max_age, a.created_at, c.id as client_id, c.client_type, c.client_name, c.client_uri, c.logo_uri,
-  c.metadata_url, a.user_code`
+  c.metadata_url, c.registration_type, a.user_code`
+
+/** The resources of a request; the empty text stands for a request without one. */
+const resourcesOf = (request: string) => `regexp_split_to_table(${request}.resource, ' ')`
 
 const isPending = (now: string) => `a.status = 'pending' and a.expires_at > ${now}`
 
@@ -80,8 +87,8 @@ export const findPending = statement(
 ).returning<PendingRow>()
 
 export interface ClaimedRow extends PendingRow {
-  /** What the user has granted to the client for this resource; null: nothing yet. */
-  readonly granted_scopes: readonly string[] | null
+  /** What the user has granted to the client, for each resource of the request; null: nothing yet. */
+  readonly granted_scopes: readonly (readonly string[] | null)[]
 }
 
 /** Binds the request to the first user who opens it. Returns no row for any other user. */
@@ -93,10 +100,12 @@ export const claimAuthorization = statement(
      where a.id = $1 and ${isPending('$3')} and (a.user_id is null or a.user_id = $2)
      returning a.*
    )
-   select ${pendingColumns}, k.scopes as granted_scopes
-   from a join {ns}.oauth_clients c on c.id = a.client_id
-     left join {ns}.oauth_consents k
-       on k.user_id = a.user_id and k.client_id = a.client_id and k.resource = a.resource`,
+   select ${pendingColumns}, (
+     select jsonb_agg(k.scopes) from ${resourcesOf('a')} r(resource)
+       left join {ns}.oauth_consents k
+         on k.user_id = a.user_id and k.client_id = a.client_id and k.resource = r.resource
+   ) as granted_scopes
+   from a join {ns}.oauth_clients c on c.id = a.client_id`,
 ).returning<ClaimedRow>()
 
 export interface Approval {
@@ -108,6 +117,8 @@ export interface Approval {
   readonly aal: string
   readonly amr: readonly Amr[]
   readonly auth_time: Date
+  /** The session in which the user approves. Its end makes the code unusable. */
+  readonly approved_in: string
   /** Null: the user consented earlier. */
   readonly audit: NewAuditEntry | null
   readonly now: Date
@@ -123,17 +134,18 @@ export const approveAuthorization = statement(
   object<Approval>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id text, user_id uuid, code_hash text,
-       code_expires_at timestamptz, aal text, amr jsonb, auth_time timestamptz, audit jsonb,
-       now timestamptz, ip text)
+       code_expires_at timestamptz, aal text, amr jsonb, auth_time timestamptz, approved_in uuid,
+       audit jsonb, now timestamptz, ip text)
    ), a as (
      update {ns}.oauth_authorizations a set status = 'approved', code_hash = decode(p.code_hash, 'hex'),
-       expires_at = p.code_expires_at, aal = p.aal, amr = p.amr, auth_time = p.auth_time
+       expires_at = p.code_expires_at, aal = p.aal, amr = p.amr, auth_time = p.auth_time,
+       approved_in = p.approved_in
      from p where a.id = p.id and a.user_id = p.user_id and ${isPending('p.now')}
      returning a.*
    ), consented as (
      insert into {ns}.oauth_consents as k (user_id, client_id, resource, scopes, granted_at)
-     select a.user_id, a.client_id, a.resource, to_jsonb(string_to_array(a.scope, ' ')), p.now
-     from a cross join p where jsonb_typeof(p.audit) = 'object'
+     select a.user_id, a.client_id, r.resource, to_jsonb(string_to_array(a.scope, ' ')), p.now
+     from a cross join p cross join ${resourcesOf('a')} r(resource) where jsonb_typeof(p.audit) = 'object'
      on conflict (user_id, client_id, resource) do update set granted_at = excluded.granted_at,
        scopes = (select jsonb_agg(distinct s) from jsonb_array_elements(k.scopes || excluded.scopes) s)
    ), logged as (

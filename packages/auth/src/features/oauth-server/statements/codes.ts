@@ -14,6 +14,7 @@ export interface ExchangeableRow extends Row {
   readonly nonce: string
   readonly resource: string
   readonly code_challenge: string
+  readonly dpop_jkt: string | null
   readonly session_id: string | null
   readonly expires_at: Time
   readonly email: string | null
@@ -35,7 +36,7 @@ export interface CodeRow extends ApprovedRow {
 
 /** The columns of a `CodeRow`: the request `a` and its user `u`. */
 export const codeColumns = `a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce,
-     a.resource, a.code_challenge, a.session_id, a.expires_at, u.email, u.phone, u.is_sso_user,
+     a.resource, a.code_challenge, a.dpop_jkt, a.session_id, a.expires_at, u.email, u.phone, u.is_sso_user,
      u.banned_until, u.deleted_at`
 
 /** @param codeHash in binary. The codes of devices are exchanged in another way. */
@@ -60,7 +61,10 @@ export interface CodeExchange {
   readonly now: Date
 }
 
-/** Opens the session of a client. Returns no row if the code was used in the meantime. */
+/**
+ * Opens the session of a client. Returns no row if the code was used in the meantime, or if the session in which
+ * the user had approved the request has ended: a global sign-out must not leave codes that open sessions.
+ */
 export const exchangeCode = statement(
   'exchange_oauth_code',
   object<CodeExchange>(),
@@ -69,7 +73,8 @@ export const exchangeCode = statement(
        method jsonb, user_agent text, ip text, audit jsonb, now timestamptz)
    ), a as (
      update {ns}.oauth_authorizations a set status = 'exchanged', session_id = p.session_id
-     from p where a.id = p.id and a.status = 'approved'
+     from p where a.id = p.id and a.status = 'approved' and (a.approved_in is null or exists (
+       select from {ns}.sessions s where s.id = a.approved_in and s.revoked_at is null))
      returning a.*
    ), opened as (
      insert into {ns}.sessions (id, user_id, aal, amr, user_agent, ip, oauth_client_id, oauth_grant,

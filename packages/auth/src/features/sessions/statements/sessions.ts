@@ -151,8 +151,8 @@ export const revokeByScope = statement(
  * Returns a row when the session is within its limits and its user may sign in. An OAuth client never
  * has the rights of an administrator who uses it.
  */
-export const findAdminSession = statement(
-  'find_admin_session',
+export const findActiveSession = statement(
+  'find_active_session',
   ['sessionId', ...limitParameters],
   `select 1 from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1 and s.revoked_at is null and s.oauth_client_id is null
