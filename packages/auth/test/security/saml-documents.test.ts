@@ -268,7 +268,7 @@ test('encrypted assertions must be signed, and are not decrypted on demand (prop
     (value) => value.replace(/.(?=.{60}<)/, (last) => (last === 'A' ? 'B' : 'A')),
   )
   assert.notEqual(broken, gcm)
-  // An attacker who can sign a response may have changed the ciphertext of another provider.
+  // An operator who can sign a response may have changed the ciphertext of someone else.
   for (const text of ['<saml:Assertion', '<other/>', `<a>${idp.createAssertion({ nowMs })}</a>`]) {
     const wrap = () => encryptAssertion(text, { key: serverKey, content: 'cbc' })
     refuses(create({ wrap, signed: 'response' }), 'the assertion cannot be decrypted', {

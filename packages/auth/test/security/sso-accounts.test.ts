@@ -76,7 +76,7 @@ test('identity providers cannot take over accounts by an address or a name', asy
         attributes: { email: ['ceo@other.example'] },
       })
       assert.deepEqual(verified(await userOf(home)), [true, true])
-      // The provider decides about addresses of a domain that no provider owns.
+      // Any provider decides about a domain that no provider has.
       assert.deepEqual(verified(await userOf(await signIn('free', 'free@free.example'))), [
         true,
         true,

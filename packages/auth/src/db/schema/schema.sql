@@ -80,7 +80,7 @@
 -- id uuid, sso_provider_id uuid, token_hash bytea, created_at timestamp with time zone
 
 -- table scim_users
--- user_id uuid, sso_provider_id uuid, user_name text, external_id text, active boolean, attributes jsonb, created_at timestamp with time zone, updated_at timestamp with time zone, deleted_at timestamp with time zone
+-- user_id uuid, sso_provider_id uuid, user_name text, external_id text, active boolean, attributes jsonb, created_at timestamp with time zone, updated_at timestamp with time zone, deleted_at timestamp with time zone, banned_before timestamp with time zone
 
 -- table secret_keys
 -- name text, version integer, value bytea, wrapped_with text, active_at timestamp with time zone, created_at timestamp with time zone

@@ -78,7 +78,7 @@ export function readAccessToken(token: string, signer: TokenSigner, nowMs: numbe
   }
 }
 
-function badToken(message: string, status = 403): ApiError {
+export function badToken(message: string, status = 403): ApiError {
   return new ApiError('bad_jwt', message, { status })
 }
 

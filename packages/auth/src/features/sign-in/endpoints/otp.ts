@@ -38,7 +38,7 @@ export const magiclink = defineEndpoint({
   },
 })
 
-function checkMagicLinkAllowed({ config: { site } }: Services): void {
+export function checkMagicLinkAllowed({ config: { site } }: Services): void {
   if (!site.emailEnabled) {
     throw new ApiError('email_provider_disabled', 'Email logins are disabled')
   }
