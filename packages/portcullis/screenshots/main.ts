@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import { wrapText } from '@portcullis/service-kit/text/format'
 import { openChromium } from '@portcullis/test-servers'
+import { createAccessEnvironment } from '../test/support/access-data.ts'
 import { openVisitor } from '../test/support/visitor.ts'
 import { openWorld } from '../test/support/world.ts'
 import { scenes } from './scenes.ts'
@@ -46,7 +47,7 @@ if (option !== undefined || unknown !== undefined) {
 }
 
 mkdirSync(folder, { recursive: true })
-await using world = await openWorld()
+await using world = await openWorld([], createAccessEnvironment())
 await using chromium = await openChromium()
 for (const [variant, options] of Object.entries(variants)) {
   await using visitor = await openVisitor(chromium.browser, world.entryUrl, options)

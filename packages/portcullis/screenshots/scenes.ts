@@ -1,4 +1,5 @@
 import { editorOf, fillEditor } from '../test/support/editor.ts'
+import { accessScenes } from './access-scenes.ts'
 import { showEvents, showNoEvents, showOneEvent } from './events-scene.ts'
 import {
   showLimitChange,
@@ -63,6 +64,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'users-one': prepareOneUser,
   'users-sign-in': showTab('Sign-in'),
   'users-sessions': showTab('Sessions'),
+  'users-access': showTab('Access'),
   'users-activity': showTab('Activity'),
   'users-none': showNoUsers,
   'users-filters': showFilteredUsers,
@@ -116,5 +118,6 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'settings-graphql': showSettings('GraphQL API', '--graphql-port'),
   'settings-providers': showSettings('Providers', 'github'),
   'settings-templates': showSettings('Email templates', 'Confirm Your Signup'),
+  ...accessScenes,
   ...stateScenes,
 }

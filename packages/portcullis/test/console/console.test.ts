@@ -4,6 +4,7 @@
  */
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
+import { createAccessEnvironment } from '../support/access-data.ts'
 import { openWorld } from '../support/world.ts'
 import { suites } from './pages/index.ts'
 
@@ -12,7 +13,7 @@ import { suites } from './pages/index.ts'
 test('the console', async (t) => {
   const chromium = await open(t, 'chromium')
   if (!chromium) return
-  await using world = await openWorld()
+  await using world = await openWorld([], createAccessEnvironment())
   const scene = { world, browser: chromium.browser }
   for (const [name, runSuite] of Object.entries(suites)) {
     await t.test(name, (suite) => runSuite(suite, scene))

@@ -16,9 +16,12 @@ export interface TestWorld extends AsyncDisposable {
 }
 
 /** Starts everything on free ports and waits until it is ready. */
-export async function openWorld(args: readonly string[] = []): Promise<TestWorld> {
+export async function openWorld(
+  args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<TestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-'))
-  const program = launchUp(['--data', folder, '--port-base', '0', ...args])
+  const program = launchUp(['--data', folder, '--port-base', '0', ...args], { env })
   await program.ready
   const entryUrl = /http:\/\/localhost:\d+\/\?token=\S+/.exec(program.output())?.[0] ?? ''
   const baseUrl = createBaseUrls(folder)

@@ -101,7 +101,7 @@ export interface ApiKey {
   readonly user_id?: string
   readonly service_account_id?: string
   readonly name: string
-  /** The beginning of the key. */
+  /** The end of the key. */
   readonly hint: string
   readonly scopes: readonly string[]
   readonly plan: string | null

@@ -1,3 +1,5 @@
+import { testAccess } from './access/access.ts'
+import { testAccessPrograms } from './access/programs.ts'
 import { testAccessibility } from './accessibility.ts'
 import { testCharts } from './charts.ts'
 import { testEvents } from './events.ts'
@@ -32,6 +34,8 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   'whole flow': testWholeFlow,
   users: testUsers,
   events: testEvents,
+  access: testAccess,
+  'access of programs': testAccessPrograms,
   settings: testSettings,
   'many users': testManyUsers,
 }

@@ -61,8 +61,8 @@ function SwitchedOff({ feature }: { readonly feature: Feature }): JSX.Element {
           <code>{setting}</code>
         </>
       ))}{' '}
-      in the environment of the auth server, and restart it. With <code>portcullis up</code>, the
-      file <code>.env</code> in the data folder has its variables.
+      in the environment of the auth server, and restart it. With <code>portcullis up</code>, write
+      it to the file <code>.env</code> in the data folder.
     </Empty>
   )
 }

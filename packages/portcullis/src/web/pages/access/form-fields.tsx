@@ -51,6 +51,8 @@ const overlaps = [
   { seconds: 2_592_000, title: 'After 30 days' },
 ] as const
 
+const usualOverlap = 86_400
+
 /** Asks until when the previous secret is accepted. */
 export function OverlapField({ what }: { readonly what: string }): JSX.Element {
   return (
@@ -58,9 +60,9 @@ export function OverlapField({ what }: { readonly what: string }): JSX.Element {
       label={`The previous ${what} ends`}
       hint="Until then both are accepted, so that you can replace it without an interruption."
     >
-      <select name="overlap_seconds" class="input" defaultValue="86400">
+      <select name="overlap_seconds" class="input">
         {overlaps.map(({ seconds, title }) => (
-          <option key={seconds} value={seconds}>
+          <option key={seconds} value={seconds} selected={seconds === usualOverlap}>
             {title}
           </option>
         ))}

@@ -83,13 +83,16 @@ export function ClientForm({ client, onDone, onClose }: ClientFormProps): JSX.El
         </Field>
         {type === 'confidential' && (
           <Field label="The client sends its secret">
-            <select
-              name="token_endpoint_auth_method"
-              class="input"
-              defaultValue={client?.token_endpoint_auth_method}
-            >
-              <option value="client_secret_basic">in the Authorization header</option>
-              <option value="client_secret_post">in the body of the request</option>
+            <select name="token_endpoint_auth_method" class="input">
+              {authMethods.map(({ method, title }) => (
+                <option
+                  key={method}
+                  value={method}
+                  selected={method === client?.token_endpoint_auth_method}
+                >
+                  {title}
+                </option>
+              ))}
             </select>
           </Field>
         )}
@@ -116,6 +119,11 @@ export function ClientForm({ client, onDone, onClose }: ClientFormProps): JSX.El
   )
 }
 
+const authMethods = [
+  { method: 'client_secret_basic', title: 'in the Authorization header' },
+  { method: 'client_secret_post', title: 'in the body of the request' },
+] as const
+
 function readClient(form: FormData) {
   const grants = form.getAll('grant_types').map(String)
   const uris = readLines(form, 'redirect_uris')
@@ -138,7 +146,7 @@ function readClient(form: FormData) {
   }
 }
 
-/** The secret is shown once. A public client has none, but its id is needed at once, too. */
+/** Undefined for a public client, which has no secret. */
 export function toShown(client: NewOAuthClient): ShownSecrets | undefined {
   const { client_id: id, client_secret: secret } = client
   if (secret === undefined) return undefined

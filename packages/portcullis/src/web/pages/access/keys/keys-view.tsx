@@ -157,7 +157,7 @@ function toColumns(
       cell: (key) => (
         <>
           <span class="access-name">{key.name}</span> <KeyBadges apiKey={key} />
-          <div class="mono muted">{key.hint}…</div>
+          <div class="mono muted">…{key.hint}</div>
         </>
       ),
     },

@@ -73,26 +73,33 @@ export function SsoForm({ provider, onDone, onClose }: SsoFormProps): JSX.Elemen
           />
         </Field>
         <Field label="NameID format">
-          <select
-            name="name_id_format"
-            class="input"
-            defaultValue={provider?.saml.name_id_format ?? ''}
-          >
-            <option value="">Persistent (default)</option>
-            <option value="urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress">
-              Email address
-            </option>
-            <option value="urn:oasis:names:tc:SAML:2.0:nameid-format:transient">Transient</option>
-            <option value="urn:oasis:names:tc:SAML:2.0:nameid-format:persistent">Persistent</option>
-            <option value="urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified">
-              Unspecified
-            </option>
+          <select name="name_id_format" class="input">
+            {nameIdFormats.map(({ format, title }) => (
+              <option
+                key={format}
+                value={format}
+                selected={format === (provider?.saml.name_id_format ?? '')}
+              >
+                {title}
+              </option>
+            ))}
           </select>
         </Field>
       </MoreFields>
     </FormDialog>
   )
 }
+
+const nameIdFormats = [
+  { format: '', title: 'Persistent (default)' },
+  {
+    format: 'urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress',
+    title: 'Email address',
+  },
+  { format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient', title: 'Transient' },
+  { format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent', title: 'Persistent' },
+  { format: 'urn:oasis:names:tc:SAML:1.1:nameid-format:unspecified', title: 'Unspecified' },
+] as const
 
 function toMappingText(provider: SsoProvider | undefined): string {
   const { keys = {} } = provider?.saml.attribute_mapping ?? {}

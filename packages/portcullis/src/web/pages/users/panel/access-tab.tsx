@@ -138,7 +138,7 @@ function Keys({ keys }: KeysProps): JSX.Element {
             <div class="grow">
               <strong>{key.name}</strong> <KeyState apiKey={key} />
               <div class="muted small">
-                <span class="mono">{key.hint}…</span> {key.scopes.join(' ')}
+                <span class="mono">…{key.hint}</span> {key.scopes.join(' ')}
               </div>
             </div>
             <span class="muted small number">
