@@ -213,8 +213,9 @@ describe('common tasks in the terminal', () => {
   test('the documentation lists these commands', () => {
     const [, section = ''] = readFileSync(docs, 'utf8').split('\n### Common tasks\n')
     const rows = (section.split('\n#')[0] ?? '').split('\n').filter((line) => line.startsWith('| '))
-    const listed = rows.slice(1).map((row) => /`(portcullis \S+ \S+)[^`]*` \|$/.exec(row)?.[1])
-    assert.equal(listed.length, 12)
-    assert.deepEqual(new Set(listed), used)
+    // Some tasks can only be done in the console: their last cell is empty.
+    const listed = rows.slice(1).filter((row) => !row.endsWith('| |'))
+    const commands = listed.map((row) => /`(portcullis \S+ \S+)[^`]*` \|$/.exec(row)?.[1])
+    assert.deepEqual(new Set(commands), used)
   })
 })
