@@ -5,6 +5,7 @@ import {
   duration,
   integer,
   list,
+  path,
   type Settings,
   string,
 } from '@portcullis/service-kit/settings/env'
@@ -43,14 +44,14 @@ export const apiKeys = {
         '127.0.0.1:9002 or unix:/run/auth.sock. Do not expose it to the public',
       { defaultText: 'off' },
     ),
-    checksCert: string(
+    checksCert: path(
       'AUTH_EXT_AUTHZ_TLS_CERT',
       '',
       'PEM file with the certificate of that address; changes are noticed within 10 seconds',
       { defaultText: 'no TLS' },
     ),
-    checksKey: string('AUTH_EXT_AUTHZ_TLS_KEY', '', 'PEM file with its private key'),
-    checksClientCa: string(
+    checksKey: path('AUTH_EXT_AUTHZ_TLS_KEY', '', 'PEM file with its private key'),
+    checksClientCa: path(
       'AUTH_EXT_AUTHZ_TLS_CLIENT_CA',
       '',
       'PEM file with the certificate authorities from which clients must have a certificate',

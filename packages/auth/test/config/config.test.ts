@@ -497,7 +497,9 @@ test('an unsupported GOTRUE_ variable causes a warning if it would have an effec
 })
 
 test('no message or help text contains a secret', () => {
-  const secrets = all.filter(({ name }) => /_(?:SECRET|PASS|TOKEN|KEYS?|API_KEY)$/.test(name))
+  const secrets = all.filter(
+    ({ name, type }) => /_(?:SECRET|PASS|TOKEN|KEYS?|API_KEY)$/.test(name) && type.name !== 'path',
+  )
   assert.ok(secrets.length > 20)
   for (const variable of secrets) assert.doesNotMatch(variable.mask('hidden-word'), /hidden/)
   const { faults, notes } = parseConfig(

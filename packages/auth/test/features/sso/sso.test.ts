@@ -95,7 +95,7 @@ test('users sign in with the SAML identity provider of their company', async (t)
     const [session] = await server.query('select not_after from sessions where user_id = $1', [
       user.id,
     ])
-    assert.equal(session.not_after, sessionNotAfter.toISOString())
+    assert.deepEqual(new Date(session.not_after), sessionNotAfter)
     assert.deepEqual(await server.actionsOf(user.id), ['user_signedup', 'login'])
   })
 
@@ -124,7 +124,7 @@ test('users sign in with the SAML identity provider of their company', async (t)
     const [session] = await server.query('select not_after from sessions where user_id = $1', [
       tokens.user.id,
     ])
-    assert.equal(session.not_after, sessionNotAfter.toISOString())
+    assert.deepEqual(new Date(session.not_after), sessionNotAfter)
   })
 
   await t.test('signInWithSSO of the client library completes a PKCE flow', async () => {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { NewOAuthClient, OAuthClient } from '../../../../console/routes/access.ts'
+import type { NewOAuthClient, OAuthClient } from '../../../../console/routes/access-types.ts'
 import { callApi } from '../../../api.ts'
 import { Field, FieldError } from '../../../components/field.tsx'
 import { SecretFormDialog, type ShownSecrets } from '../../../components/secrets-dialog.tsx'
