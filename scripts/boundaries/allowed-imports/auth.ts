@@ -25,7 +25,8 @@ const endpoints: Readonly<Record<string, string>> = {
   'features/sso/endpoints/': 'features/external/** features/external/endpoints/ saml/',
   'features/scim/endpoints/': 'features/sso/**',
   'features/oauth-server/endpoints/':
-    'features/admin/endpoints/ features/oauth-clients/** features/oauth-clients/endpoints.ts features/sign-in/**',
+    'features/admin/endpoints/ features/oauth-clients/** features/oauth-clients/endpoints.ts features/sign-in/** ' +
+    'features/external/** features/external/endpoints/',
   'features/oauth-clients/endpoints.ts': 'features/admin/**',
   'features/api-keys/endpoints/': 'features/admin/** features/revocations/endpoints.ts',
   'features/revocations/endpoints.ts': '',

@@ -217,3 +217,9 @@ export function createSecret(): string {
 function toSecretHash(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }
+
+/** @throws {ApiError} unless the OAuth server is enabled. */
+export function requireOAuthServer({ config }: Pick<Services, 'config'>): void {
+  if (config.oauthServer.enabled) return
+  throw new ApiError('feature_disabled', 'OAuth server is disabled')
+}

@@ -10,10 +10,10 @@ import {
   listClients,
   removeClient,
   renewSecret,
+  requireOAuthServer,
   toClientRecord,
   updateClient,
 } from './clients.ts'
-import { requireOAuthServer } from './enabled.ts'
 
 const path = '/admin/oauth/clients'
 const clientPath = `${path}/:client_id`

@@ -13,7 +13,7 @@ import {
   updateClient,
 } from '../oauth-clients/clients.ts'
 import { findClientSecrets } from '../oauth-clients/statements.ts'
-import { isHashOf } from './client-authentication.ts'
+import { isHashOf } from './clients.ts'
 import { invalidToken, oauthError } from './oauth-error.ts'
 
 /** What a client sends to register itself (RFC 7591, section 2). Other fields are ignored. */

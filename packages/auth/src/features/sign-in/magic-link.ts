@@ -1,3 +1,4 @@
+import { ApiError } from '../../errors.ts'
 import { toCapParts, toRefusalError } from '../../messages/requests/message-cooldowns.ts'
 import {
   type ClientMailRequest,
@@ -38,6 +39,16 @@ export interface MagicLinkRequest extends ClientMailRequest {
 
 /** The stored request when no user is created. */
 export type DeferredMagicLink = Omit<MagicLinkRequest, 'newcomer'>
+
+/** @throws {ApiError} */
+export function checkMagicLinkAllowed({ config: { site } }: Services): void {
+  if (!site.emailEnabled) {
+    throw new ApiError('email_provider_disabled', 'Email logins are disabled')
+  }
+  if (!site.magicLinkEnabled) {
+    throw new ApiError('email_provider_disabled', 'Login with magic link is disabled')
+  }
+}
 
 /**
  * Signs up an unknown user, if that is allowed. Their first link confirms the address. Known users

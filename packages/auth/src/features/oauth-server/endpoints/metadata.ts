@@ -4,9 +4,9 @@ import { ApiError } from '../../../errors.ts'
 import { type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
-import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import { requireOAuthServer } from '../../oauth-clients/clients.ts'
 import { grants } from '../grants/index.ts'
-import { listScopes } from '../scopes.ts'
+import { listScopes } from '../requested-access.ts'
 
 const cached = { 'cache-control': 'public, max-age=600' }
 

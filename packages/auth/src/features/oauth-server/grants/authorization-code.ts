@@ -5,10 +5,9 @@ import type { Client } from '../../sessions/sessions.ts'
 import { endSession } from '../../sessions/statements/session-list.ts'
 import { toCodeHash } from '../authorizations.ts'
 import { oauthError } from '../oauth-error.ts'
-import { narrowResources } from '../resources.ts'
+import { narrowResources } from '../requested-access.ts'
 import { type CodeRow, findCode } from '../statements/codes.ts'
-import { exchange } from './exchange.ts'
-import type { Grant, GrantRequest } from './grant.ts'
+import { exchange, type Grant, type GrantRequest } from './grant.ts'
 
 /** Exchanges the code of an approved request for the tokens of a new session. */
 export const authorizationCode: Grant = async (services, request) => {

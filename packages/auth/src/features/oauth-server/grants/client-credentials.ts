@@ -4,8 +4,7 @@ import type { Services } from '../../../services.ts'
 import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
 import { toAudience } from '../../sessions/client-grants.ts'
 import { oauthError } from '../oauth-error.ts'
-import { parseResources } from '../resources.ts'
-import { toScopes } from '../scopes.ts'
+import { parseResources, toScopes } from '../requested-access.ts'
 import { type Grant, toConfirmation, toTokenType } from './grant.ts'
 
 /** Issues an access token to the client itself, without a user and without a session. */

@@ -3,10 +3,8 @@ import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
 import type { ClientGrant, GrantHolder } from '../../sessions/client-grants.ts'
 import { refusedProof } from '../../sessions/proofs.ts'
 import { oauthError } from '../oauth-error.ts'
-import { narrowResources } from '../resources.ts'
-import { narrowScope } from '../scopes.ts'
-import type { Grant, GrantRequest } from './grant.ts'
-import { toTokenAnswer } from './token-answer.ts'
+import { narrowResources, narrowScope } from '../requested-access.ts'
+import { type Grant, type GrantRequest, toTokenAnswer } from './grant.ts'
 
 /**
  * Replaces a refresh token, which only the client to which it was issued can use. The new access token can

@@ -9,7 +9,7 @@ import { type MailBody, readClientMailRequest } from '../../../messages/requests
 import type { Services } from '../../../services.ts'
 import { parseEmail, parsePhone } from '../../users/addresses.ts'
 import { parseOwnMetadata } from '../../users/metadata.ts'
-import { type MagicLinkRequest, requestMagicLink } from '../magic-link.ts'
+import { checkMagicLinkAllowed, type MagicLinkRequest, requestMagicLink } from '../magic-link.ts'
 import { requestPhoneOtp } from '../phone-otp.ts'
 
 export const magiclink = defineEndpoint({
@@ -37,15 +37,6 @@ export const magiclink = defineEndpoint({
     return json({})
   },
 })
-
-export function checkMagicLinkAllowed({ config: { site } }: Services): void {
-  if (!site.emailEnabled) {
-    throw new ApiError('email_provider_disabled', 'Email logins are disabled')
-  }
-  if (!site.magicLinkEnabled) {
-    throw new ApiError('email_provider_disabled', 'Login with magic link is disabled')
-  }
-}
 
 interface MagicLinkBody extends MailBody {
   readonly data?: Readonly<Record<string, unknown>>

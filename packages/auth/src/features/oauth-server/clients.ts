@@ -1,24 +1,44 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { ApiError } from '../../errors.ts'
 import { OutgoingError } from '../../outgoing/http-client.ts'
 import type { Services } from '../../services.ts'
-import { type ClientFields, checkClientFields } from '../oauth-clients/client-fields.ts'
 import {
+  type AuthMethod,
+  type ClientFields,
+  checkClientFields,
+} from '../oauth-clients/client-fields.ts'
+import {
+  findClientSecrets,
   findDescribedClient,
+  findOAuthClient,
   type OAuthClientRow,
   putDescribedClient,
 } from '../oauth-clients/statements.ts'
+import { uuidPattern } from '../sessions/bearer.ts'
+import { invalidClient, oauthError } from './oauth-error.ts'
+
+/** @param id the `client_id` of a request. @throws {ApiError} */
+export async function findClient(services: Services, id: string): Promise<OAuthClientRow> {
+  const { allowClientDocuments } = services.config.oauthServer
+  if (allowClientDocuments && id.startsWith('https:')) return await findByDocument(services, id)
+  const [client] = uuidPattern.test(id)
+    ? await services.db.run(findOAuthClient, { id: id.toLowerCase() })
+    : []
+  // A client with a document has only one identifier.
+  if (client !== undefined && client.metadata_url === null) return client
+  throw new ApiError('oauth_client_not_found', 'invalid client_id', { status: 400 })
+}
 
 /** How long a document is used before it is fetched again. */
-const lifetimeMs = 3_600_000
+const documentLifetimeMs = 3_600_000
 const documentGrants = ['authorization_code', 'refresh_token']
 
 /**
  * Finds a client whose identifier is the URL of a document that describes it (OAuth Client ID Metadata
  * Document). The owner of the URL is the client. @throws {ApiError}
  */
-export async function findByDocument(services: Services, id: string): Promise<OAuthClientRow> {
+async function findByDocument(services: Services, id: string): Promise<OAuthClientRow> {
   const fault = findUrlFault(id)
   if (fault !== undefined) throw invalidDocument(`The client_id ${fault}`)
   const nowMs = services.now()
@@ -36,7 +56,7 @@ export async function findByDocument(services: Services, id: string): Promise<OA
     logoUri: fields.logo_uri ?? '',
     scope: '',
     now: new Date(nowMs),
-    expiresAt: new Date(nowMs + lifetimeMs),
+    expiresAt: new Date(nowMs + documentLifetimeMs),
     isDpopBound: fields.dpop_bound_access_tokens ?? false,
   })
   if (client === undefined) throw new TypeError('The client was not stored')
@@ -112,4 +132,78 @@ function readText(name: string, document: Readonly<Record<string, unknown>>) {
 
 function invalidDocument(message: string, cause?: unknown): ApiError {
   return new ApiError('oauth_client_not_found', message, { status: 400, cause })
+}
+
+/** How a client authenticates: in the header `Authorization` or in the body. */
+export interface ClientCredentials {
+  readonly authorization: string | undefined
+  readonly client_id: string | undefined
+  readonly client_secret: string | undefined
+}
+
+interface PresentedSecret {
+  readonly id: string
+  readonly secret: string
+  readonly method: AuthMethod
+}
+
+/** @throws {ApiError} unless the client is known and has presented its secret, if it has one. */
+export async function authenticateClient(
+  services: Services,
+  credentials: ClientCredentials,
+): Promise<OAuthClientRow> {
+  const { id, secret, method } = readCredentials(credentials)
+  const client = await findClient(services, id).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.code !== 'oauth_client_not_found') throw error
+    throw invalidClient('Unknown client, or wrong client credentials')
+  })
+  const { token_endpoint_auth_method: registered } = client
+  if (method !== registered) {
+    throw invalidClient(
+      `invalid authentication method: client is registered for '${registered}' but '${method}' was used`,
+    )
+  }
+  if (method === 'none') return client
+  const now = new Date(services.now())
+  const [row] = await services.db.run(findClientSecrets, { id: client.id, now })
+  const hashes = [row?.secret_hash, row?.previous_secret_hash]
+  if (hashes.some((hash) => hash && isHashOf(hash, secret))) return client
+  throw invalidClient('Unknown client, or wrong client credentials')
+}
+
+export function isHashOf(hash: Buffer, secret: string): boolean {
+  return timingSafeEqual(hash, createHash('sha256').update(secret).digest())
+}
+
+/** @throws {ApiError} */
+function readCredentials({
+  authorization,
+  client_id: id = '',
+  client_secret: secret = '',
+}: ClientCredentials): PresentedSecret {
+  const basic = /^Basic +([A-Za-z\d+/]+=*)$/i.exec(authorization ?? '')?.[1]
+  if (basic === undefined) {
+    if (id === '') throw invalidClient('client_id is required')
+    return { id, secret, method: secret === '' ? 'none' : 'client_secret_post' }
+  }
+  const text = Buffer.from(basic, 'base64').toString('utf8')
+  const [name = '', ...rest] = text.split(':')
+  const inHeader = { id: decode(name), secret: decode(rest.join(':')) }
+  // RFC 6749, section 2.3: a client uses one method of authentication per request.
+  if (secret !== '' || (id !== '' && id !== inHeader.id)) {
+    throw oauthError(
+      'invalid_request',
+      'Send the client credentials once: in the header or in the body',
+    )
+  }
+  return { ...inHeader, method: 'client_secret_basic' }
+}
+
+/** The two parts are form-encoded (RFC 6749, section 2.3.1). @throws {ApiError} */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    throw invalidClient('The client credentials in the header are not form-encoded')
+  }
 }
