@@ -4,6 +4,7 @@ import type { Log } from '@portcullis/service-kit/log/log'
 import type { Config } from './config/config.ts'
 import { toIssuer } from './config/oauth-server.ts'
 import { noSignInLog, type SignInLog } from './features/audit/sign-in-log.ts'
+import { grants } from './features/oauth-server/grants/index.ts'
 import { createOneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'
 import { createRedirects } from './features/redirects/redirects.ts'
 import { noRevocationFeed } from './features/revocations/feed.ts'
@@ -122,6 +123,7 @@ export function createServices(settings: ServicesSettings): Services {
     mailRenderer: createMailRenderer({ mail: config.mail, siteUrl: site.url, log: settings.log }),
     wakeMessages,
     hooks,
+    grantTypes: grants,
     providers: createProviders({
       config: config.external,
       iosBundleId: config.externalFlow.iosBundleId,

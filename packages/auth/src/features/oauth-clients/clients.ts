@@ -75,10 +75,10 @@ export async function createClient(
   if (redirect_uris.length === 0 && grants.includes('authorization_code')) {
     throw invalid('redirect_uris is required')
   }
-  checkClientFields({ ...fields, redirect_uris, grant_types: grants })
+  checkClientFields({ ...fields, redirect_uris, grant_types: grants }, services.grantTypes)
   const { client_type, token_endpoint_auth_method: method } = fields
   const { clientType, authMethod } = parseClientKind(client_type, method)
-  checkGrantsOf(clientType, grants)
+  checkGrantsOf(clientType, grants, services.grantTypes)
   const secret = clientType === 'confidential' ? createSecret() : undefined
   const id = randomUUID()
   const [client] = await services.db.run(addOAuthClient, {
@@ -135,9 +135,9 @@ export async function updateClient(
   if (Object.values(given).every((value) => value === undefined)) {
     throw invalid('No fields provided for update')
   }
-  checkClientFields(fields)
+  checkClientFields(fields, services.grantTypes)
   const { client_type } = await getClient(services, id)
-  checkGrantsOf(client_type, grant_types ?? [])
+  checkGrantsOf(client_type, grant_types ?? [], services.grantTypes)
   const [client] = await services.db.run(changeOAuthClient, {
     ...(redirect_uris && { redirect_uris }),
     ...(grant_types && { grant_types }),

@@ -45,7 +45,7 @@ async function findByDocument(services: Services, id: string): Promise<OAuthClie
   const [known] = await services.db.run(findDescribedClient, { url: id })
   const expiresAt = known?.metadata_expires_at ?? null
   if (known !== undefined && expiresAt !== null && Date.parse(expiresAt) > nowMs) return known
-  const fields = parseDocument(id, await fetchDocument(services, new URL(id)))
+  const fields = parseDocument(services, id, await fetchDocument(services, new URL(id)))
   const [client] = await services.db.run(putDescribedClient, {
     id: randomUUID(),
     url: id,
@@ -86,7 +86,7 @@ async function fetchDocument(services: Services, url: URL): Promise<string> {
 }
 
 /** @throws {ApiError} */
-function parseDocument(id: string, text: string): ClientFields {
+function parseDocument(services: Services, id: string, text: string): ClientFields {
   const document = parseObject(text)
   if (document['client_id'] !== id) {
     throw invalidDocument('The client_id in the document must be the URL of the document')
@@ -103,7 +103,7 @@ function parseDocument(id: string, text: string): ClientFields {
     dpop_bound_access_tokens: document['dpop_bound_access_tokens'] === true,
   }
   try {
-    checkClientFields(fields)
+    checkClientFields(fields, services.grantTypes)
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     throw invalidDocument(error.message)

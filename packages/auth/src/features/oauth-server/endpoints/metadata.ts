@@ -111,7 +111,7 @@ function toOAuthMetadata(services: Services) {
     }),
     scopes_supported: listScopes(services),
     response_modes_supported: ['query'],
-    grant_types_supported: Object.keys(grants),
+    grant_types_supported: grants.map(({ name }) => name),
     token_endpoint_auth_methods_supported: methods,
     revocation_endpoint_auth_methods_supported: methods,
     introspection_endpoint_auth_methods_supported: methods.filter((method) => method !== 'none'),

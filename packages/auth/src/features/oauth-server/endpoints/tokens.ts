@@ -4,7 +4,7 @@ import { Type } from '../../../http/schema.ts'
 import type { Services } from '../../../services.ts'
 import { requireOAuthServer } from '../../oauth-clients/clients.ts'
 import type { CallerRow } from '../../sessions/statements/sessions.ts'
-import { findGrant, grants } from '../grants/index.ts'
+import { grants } from '../grants/index.ts'
 import { oauthError } from '../oauth-error.ts'
 import { introspect, revoke } from '../presented-tokens.ts'
 import { toUserClaims } from '../user-claims.ts'
@@ -17,17 +17,13 @@ import {
 } from './client-call.ts'
 
 const grantBody = Type.Object({
-  grant_type: text(Object.keys(grants).join(', ')),
+  grant_type: text(grants.map(({ name }) => name).join(', ')),
   ...credentialFields,
-  code: text('authorization_code: the code from the redirect'),
-  redirect_uri: text('authorization_code: the redirect URI of the request. Optional'),
-  code_verifier: text('authorization_code: the PKCE verifier'),
-  device_code: text('The device grant: the code of the device'),
-  subject_token: text('Token exchange: the access token that an API has received'),
-  subject_token_type: text('Token exchange: urn:ietf:params:oauth:token-type:access_token'),
-  requested_token_type: text('Token exchange: the same type, or absent'),
-  actor_token: text('Not supported'),
-  refresh_token: text('refresh_token: the current refresh token'),
+  ...Object.fromEntries(
+    grants
+      .flatMap(({ parameters }) => Object.entries(parameters))
+      .map(([name, description]) => [name, text(description)]),
+  ),
   scope: text('refresh_token: a part of the granted scope. Otherwise the requested scope'),
   resource: text('The API that the access token is for. Can occur several times in a form'),
 })
@@ -46,7 +42,7 @@ export const oauthToken = defineEndpoint({
     requireOAuthServer(services)
     const { grant_type: type = '' } = call.body
     if (type === '') throw oauthError('invalid_request', 'grant_type is required')
-    const grant = findGrant(type)
+    const grant = grants.find(({ name }) => name === type)
     if (grant === undefined) {
       throw oauthError('unsupported_grant_type', `Unsupported grant type: ${type.slice(0, 64)}`)
     }
@@ -55,7 +51,7 @@ export const oauthToken = defineEndpoint({
       const message = `Client is not allowed to use grant type: ${type}`
       throw oauthError('unauthorized_client', message)
     }
-    const { answer, onSent } = await grant(services, {
+    const { answer, onSent } = await grant.issue(services, {
       client,
       proofKey: await readProofKey(call, client, services),
       parameters: toParameters(call.body),

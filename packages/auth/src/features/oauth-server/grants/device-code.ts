@@ -8,9 +8,9 @@ import { parseResources, parseScope } from '../requested-access.ts'
 import { addDeviceRequest, findByUserCode, pollDevice } from '../statements/codes.ts'
 import { exchange, type Grant } from './grant.ts'
 
-export const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
+const deviceGrantType = 'urn:ietf:params:oauth:grant-type:device_code'
 /** The minimum interval between two requests of a device. */
-export const pollIntervalSeconds = 5
+const pollIntervalSeconds = 5
 
 /** Consonants, so that codes are not words, and letters are not mistaken for digits (RFC 8628, section 6.1). */
 const letters = 'BCDFGHJKLMNPQRSTVWXZ'
@@ -25,7 +25,7 @@ export async function requestDevice(
     throw oauthError('unauthorized_client', 'The client may not use the device grant')
   }
   const resources = parseResources(services.config.oauthServer, resource)
-  const deviceCode = randomBytes(32).toString('base64url')
+  const code = randomBytes(32).toString('base64url')
   const userCode = createUserCode()
   const nowMs = services.now()
   const lifetimeMs = services.config.oauthServer.authorizationTtlMs
@@ -35,14 +35,14 @@ export async function requestDevice(
     scope: parseScope(services, client, scope),
     resource: resources,
     userCode,
-    deviceCodeHash: toCodeHash(deviceCode),
+    deviceCodeHash: toCodeHash(code),
     now: new Date(nowMs),
     expiresAt: new Date(nowMs + lifetimeMs),
   })
   const uri = toDeviceUrl(services.config)
   const shown = `${userCode.slice(0, 4)}-${userCode.slice(4)}`
   return {
-    device_code: deviceCode,
+    device_code: code,
     user_code: shown,
     verification_uri: uri,
     verification_uri_complete: `${uri}?user_code=${shown}`,
@@ -68,28 +68,35 @@ function createUserCode(): string {
 }
 
 /** A device asks again and again until the user has decided (RFC 8628, section 3.4). */
-export const deviceCode: Grant = async (services, request) => {
-  const { device_code: code } = request.parameters
-  if (code === undefined) throw oauthError('invalid_request', 'device_code is required')
-  const nowMs = services.now()
-  const [row] = await services.db.run(pollDevice, {
-    deviceCodeHash: toCodeHash(code),
-    clientId: request.client.id,
-    now: new Date(nowMs),
-    earliest: new Date(nowMs - pollIntervalSeconds * 1_000),
-  })
-  if (row === undefined) throw oauthError('invalid_grant', 'Invalid device code')
-  const { status, user_id: userId } = row
-  if (status === 'denied') throw oauthError('access_denied', 'User denied the request')
-  if (status === 'exchanged') throw oauthError('invalid_grant', 'Invalid device code')
-  if (nowMs > Date.parse(row.expires_at)) {
-    throw oauthError('expired_token', 'The device code has expired')
-  }
-  if (row.is_early) {
-    throw oauthError('slow_down', `Wait ${pollIntervalSeconds} seconds between two requests`)
-  }
-  if (status === 'pending' || userId === null) {
-    throw oauthError('authorization_pending', 'The user has not decided yet')
-  }
-  return await exchange(services, request, { ...row, user_id: userId })
+export const deviceCode: Grant = {
+  name: deviceGrantType,
+  isTrusted: false,
+  parameters: {
+    device_code: 'The device grant: the code of the device',
+  },
+  async issue(services, request) {
+    const { device_code: code } = request.parameters
+    if (code === undefined) throw oauthError('invalid_request', 'device_code is required')
+    const nowMs = services.now()
+    const [row] = await services.db.run(pollDevice, {
+      deviceCodeHash: toCodeHash(code),
+      clientId: request.client.id,
+      now: new Date(nowMs),
+      earliest: new Date(nowMs - pollIntervalSeconds * 1_000),
+    })
+    if (row === undefined) throw oauthError('invalid_grant', 'Invalid device code')
+    const { status, user_id: userId } = row
+    if (status === 'denied') throw oauthError('access_denied', 'User denied the request')
+    if (status === 'exchanged') throw oauthError('invalid_grant', 'Invalid device code')
+    if (nowMs > Date.parse(row.expires_at)) {
+      throw oauthError('expired_token', 'The device code has expired')
+    }
+    if (row.is_early) {
+      throw oauthError('slow_down', `Wait ${pollIntervalSeconds} seconds between two requests`)
+    }
+    if (status === 'pending' || userId === null) {
+      throw oauthError('authorization_pending', 'The user has not decided yet')
+    }
+    return await exchange(services, request, { ...row, user_id: userId })
+  },
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Services } from '../../../services.ts'
 import { toAuditEntry } from '../../audit/audit.ts'
+import type { GrantType } from '../../oauth-clients/client-fields.ts'
 import { type OAuthClientRow, toPublicId } from '../../oauth-clients/statements.ts'
 import { type ClientGrant, hasScope } from '../../sessions/client-grants.ts'
 import type { Client, TokenResponse } from '../../sessions/sessions.ts'
@@ -50,8 +51,13 @@ export interface Granted {
   readonly onSent?: () => void
 }
 
-/** @throws {ApiError} */
-export type Grant = (services: Services, request: GrantRequest) => Promise<Granted>
+/** A way to get tokens. `index.ts` lists all of them. */
+export interface Grant extends GrantType {
+  /** The parameters that only this grant has, with their descriptions. */
+  readonly parameters: Readonly<Record<string, string>>
+  /** @throws {ApiError} */
+  issue(services: Services, request: GrantRequest): Promise<Granted>
+}
 
 /** Opens the session of the client. @throws {ApiError} */
 export async function exchange(
