@@ -8,13 +8,13 @@ const rules =
 
 /** Features that other features are built from. */
 const blocks = `
-  features/users/** features/sessions/** features/one-time-codes/** features/factors/** features/passkeys/**
-  features/redirects/** features/audit/** features/custom-providers/**`
+  features/users/** features/user-changes/** features/sessions/** features/one-time-codes/** features/factors/**
+  features/passkeys/** features/redirects/** features/audit/** features/custom-providers/**`
 
 /** Modules that every feature may use. */
 const below = `
   messages/** tokens/ passwords/** plugins/** limits/** dpop/ db/ config/ config/mail/ services.ts
-  errors.ts`
+  addresses.ts stored-json.ts errors.ts`
 
 /** The endpoints of each feature, and what they import of other flows. */
 const endpoints: Readonly<Record<string, string>> = {
@@ -53,7 +53,7 @@ export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
   'commands/**': { inside: '**', outside: '@portcullis/service-kit node:*' },
   'workers/': {
-    inside: 'commands/** app.ts create-services.ts http/** limits/** config/',
+    inside: 'app.ts create-services.ts explain-failure.ts http/** limits/** config/',
     types: 'reloading/',
     outside:
       '@portcullis/grpc-unary @portcullis/service-kit node:events node:module node:net node:process',
@@ -186,10 +186,15 @@ export const auth: PackageTable = {
     outside: '@portcullis/service-kit node:crypto',
     because: rules,
   },
-  'features/redirects/**': { inside: `${blocks} ${below}`, types: 'http/**', because: rules },
+  'features/redirects/**': { inside: `${blocks} ${below}`, because: rules },
   'features/audit/**': {
     inside: `${blocks} ${below}`,
     outside: '@portcullis/service-kit node:crypto',
+    because: rules,
+  },
+  'features/user-changes/**': {
+    inside: `${blocks} ${below}`,
+    outside: 'node:crypto',
     because: rules,
   },
   'features/users/**': {
@@ -200,9 +205,8 @@ export const auth: PackageTable = {
   'messages/**': {
     inside: `
       ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ config/ config/limits/
-      config/mail/ services.ts errors.ts`,
+      config/mail/ services.ts addresses.ts stored-json.ts errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
-    types: 'http/**',
   },
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
@@ -228,19 +232,19 @@ export const auth: PackageTable = {
     types: 'tokens/ pg',
   },
   'tokens/': {
-    inside: 'db/ errors.ts',
+    inside: 'db/ stored-json.ts errors.ts',
     outside: `${texts} node:crypto node:perf_hooks`,
     types: '@portcullis/service-kit',
   },
   'passwords/': {
-    inside: 'features/users/** passwords/formats/ errors.ts',
+    inside: 'passwords/formats/ stored-json.ts errors.ts',
     outside: `${texts} node:crypto node:timers`,
     types: '@portcullis/service-kit',
   },
   'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
 
   'plugins/providers/**': {
-    inside: 'features/users/** outgoing/ config/checks.ts config/variables.ts errors.ts',
+    inside: 'outgoing/ config/checks.ts config/variables.ts addresses.ts stored-json.ts errors.ts',
     outside: '@portcullis/service-kit jose node:crypto',
     because:
       'A provider describes one service and its settings, and does not depend on the code that uses it.',
@@ -252,14 +256,14 @@ export const auth: PackageTable = {
   },
   'plugins/factors/': {
     inside: `
-      features/users/** features/passkeys/** features/factors/** messages/** config/checks.ts
-      config/variables.ts errors.ts`,
+      features/passkeys/** features/factors/** messages/** config/checks.ts config/variables.ts
+      addresses.ts stored-json.ts errors.ts`,
     outside: '@portcullis/service-kit otpauth uqr',
-    types: 'features/one-time-codes/** tokens/ db/ config/',
+    types: 'features/users/** tokens/ db/ config/',
     because: 'A kind has its settings in its file, so it cannot import the services.',
   },
   'plugins/**': {
-    inside: 'features/users/** config/checks.ts config/variables.ts errors.ts',
+    inside: 'config/checks.ts config/variables.ts addresses.ts errors.ts',
     outside: '@portcullis/service-kit',
     types: 'outgoing/',
   },
@@ -308,7 +312,7 @@ export const auth: PackageTable = {
   'db/': {
     inside: 'db/connection/',
     outside: `${texts} pg node:crypto node:perf_hooks`,
-    types: 'features/users/** @portcullis/service-kit',
+    types: 'stored-json.ts @portcullis/service-kit',
     because: 'The database layer contains rows and statements, and does not depend on its callers.',
   },
   'db/connection/': {
@@ -350,6 +354,9 @@ export const auth: PackageTable = {
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },
+  'explain-failure.ts': { outside: texts },
+  'addresses.ts': { inside: 'errors.ts' },
+  'stored-json.ts': { inside: 'errors.ts' },
   'errors.ts': {},
   'wire-format.ts': {},
 }

@@ -1,7 +1,6 @@
-import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { type AuditAction, toAdminEntry } from './audit.ts'
+import type { Metadata } from '../../stored-json.ts'
+import { type AuditAction, type AuditEntry, toAdminEntry } from './audit.ts'
 
 /** The administrator who makes a change. */
 export interface Administrator {
@@ -13,7 +12,7 @@ export interface Administrator {
 export interface AdminAction {
   readonly now: Date
   readonly ip: string
-  readonly audit: NewAuditEntry
+  readonly audit: AuditEntry
 }
 
 /** @param traits what the action concerns. */

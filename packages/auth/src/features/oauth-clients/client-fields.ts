@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
+import { isStorableText } from '../../stored-json.ts'
 import { isDangerousScheme, isLoopback } from '../redirects/redirects.ts'
-import { isStorableText } from '../users/metadata.ts'
 
 /** By type of client: how it can authenticate. The first method is the default. */
 const methodsByType = {

@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
+import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
+import type { AuditAction } from '../audit/audit.ts'
 import {
   type ClientFields,
   checkClientFields,
@@ -47,12 +48,6 @@ export function toClientRecord(client: OAuthClientRow, secret?: string) {
 }
 
 export type ClientRecord = ReturnType<typeof toClientRecord>
-
-/** The administrator who makes a change, or the client that manages its own registration. */
-export interface Administrator {
-  readonly adminRole: string
-  readonly ip: string
-}
 
 export interface NewClientFields extends ClientFields {
   readonly client_type?: string
@@ -192,14 +187,9 @@ export async function removeClient(
   requireClient(removed)
 }
 
-function toAction(
-  services: Services,
-  action: AuditAction,
-  id: string,
-  { adminRole, ip }: Administrator,
-) {
-  const audit = toAdminEntry(action, adminRole, { client_id: id })
-  return { id, now: new Date(services.now()), ip, audit }
+/** @param admin the administrator, or the client that manages its own registration. */
+function toAction(services: Services, action: AuditAction, id: string, admin: Administrator) {
+  return { id, ...toAdminAction(services, action, admin, { client_id: id }) }
 }
 
 /** @throws {ApiError} */

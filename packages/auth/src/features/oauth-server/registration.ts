@@ -1,8 +1,8 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import type { Administrator } from '../audit/admin-action.ts'
 import { findTrustedGrant } from '../oauth-clients/client-fields.ts'
 import {
-  type Administrator,
   type ClientRecord,
   createClient,
   createSecret,

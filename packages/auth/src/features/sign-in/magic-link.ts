@@ -12,18 +12,18 @@ import {
   type UserMail,
   userMails,
 } from '../../messages/requests/user-mail.ts'
+import { claimsNothing } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
+import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../user-changes/new-users.ts'
 import {
   hidesDisabledSignup,
   maySignIn,
   type Newcomer,
   signUpUnlessKnown,
-} from '../users/sign-up-allowed.ts'
-import type { NewUser } from '../users/statements/create-user.ts'
+} from '../user-changes/sign-up-allowed.ts'
+import type { NewUser } from '../user-changes/statements/create-user.ts'
 import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 
 export interface MagicLinkRequest extends ClientMailRequest {

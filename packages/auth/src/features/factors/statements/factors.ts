@@ -9,7 +9,7 @@ import {
   type WithNotices,
   writeNotices,
 } from '../../../messages/statements/request-parts.ts'
-import type { Metadata } from '../../users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
 import type { FactorRow, Time } from '../../users/statements/user-row.ts'
 
 export interface NewFactor {

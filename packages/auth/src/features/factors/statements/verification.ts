@@ -6,8 +6,8 @@ import {
   type WithNotices,
   writeNotices,
 } from '../../../messages/statements/request-parts.ts'
+import type { Metadata } from '../../../stored-json.ts'
 import { type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
-import type { Metadata } from '../../users/metadata.ts'
 import { selectUserWithFactors, type Time } from '../../users/statements/user-row.ts'
 
 /** Limits for wrong codes. */

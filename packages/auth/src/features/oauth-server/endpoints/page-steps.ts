@@ -1,3 +1,4 @@
+import { parseEmail } from '../../../addresses.ts'
 import { toBuiltInUrl } from '../../../config/oauth-server.ts'
 import { ApiError, invalid } from '../../../errors.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
@@ -13,7 +14,6 @@ import { readSessionId, readToken, uuidPattern } from '../../sessions/bearer.ts'
 import { exchangeCode } from '../../sign-in/code-exchange.ts'
 import { checkMagicLinkAllowed, requestMagicLink } from '../../sign-in/magic-link.ts'
 import { signInByPassword } from '../../sign-in/password-sign-in.ts'
-import { parseEmail } from '../../users/addresses.ts'
 import { decideAuthorization, getPending, refuse } from '../authorizations.ts'
 import {
   createSessionCookie,

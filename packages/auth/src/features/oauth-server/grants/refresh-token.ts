@@ -1,6 +1,6 @@
 import { ApiError } from '../../../errors.ts'
+import type { ClientGrant, GrantHolder } from '../../../tokens/client-grants.ts'
 import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
-import type { ClientGrant, GrantHolder } from '../../sessions/client-grants.ts'
 import { refusedProof } from '../../sessions/proofs.ts'
 import { oauthError } from '../oauth-error.ts'
 import { narrowResources, narrowScope } from '../requested-access.ts'

@@ -1,7 +1,7 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
 import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
-import type { ClientGrant } from '../../sessions/client-grants.ts'
+import type { ClientGrant } from '../../../tokens/client-grants.ts'
 import { type Amr, type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../../users/statements/user-row.ts'
 

@@ -1,3 +1,4 @@
+import { parseEmail, parsePhone } from '../../../addresses.ts'
 import { ApiError, invalid } from '../../../errors.ts'
 import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
@@ -7,7 +8,6 @@ import { createMessageId, toMessageBody } from '../../../messages/requests/messa
 import { parseTextChannel } from '../../../messages/requests/phone-gateway.ts'
 import { type MailBody, readClientMailRequest } from '../../../messages/requests/user-mail.ts'
 import type { Services } from '../../../services.ts'
-import { parseEmail, parsePhone } from '../../users/addresses.ts'
 import { parseOwnMetadata } from '../../users/metadata.ts'
 import { checkMagicLinkAllowed, type MagicLinkRequest, requestMagicLink } from '../magic-link.ts'
 import { requestPhoneOtp } from '../phone-otp.ts'
