@@ -1,3 +1,4 @@
+import type { FolderRules } from '../folders.ts'
 import type { PackageTable } from '../table.ts'
 
 /** How messages name counts and reasons. */
@@ -359,4 +360,11 @@ export const auth: PackageTable = {
   'stored-json.ts': { inside: 'errors.ts' },
   'errors.ts': {},
   'wire-format.ts': {},
+}
+
+export const authFolders: FolderRules = {
+  // Endpoints use http/, which uses the rules of sessions to find the caller. A kind of factor uses the
+  // statements of factors, whose rules use the list of kinds.
+  folders: ['features/*/endpoints', 'features/factors/statements', 'features/*', 'plugins/*', '*'],
+  apart: ['app.ts', 'generation.ts', 'services.ts', 'config/config.ts'],
 }
