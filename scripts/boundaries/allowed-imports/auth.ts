@@ -211,7 +211,7 @@ export const auth: PackageTable = {
   },
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
-    outside: `${texts} pg-copy-streams node:crypto node:fs node:perf_hooks node:stream`,
+    outside: `${texts} node:crypto node:fs node:perf_hooks node:stream`,
     types: 'pg',
     because: 'It copies rows between databases, and does not depend on the running server.',
   },
@@ -222,8 +222,9 @@ export const auth: PackageTable = {
     types: 'node:stream',
   },
   'export/': {
-    inside: 'import/ import/supabase/ export/statements/ db/ db/backup/ db/connection/ db/schema/',
-    outside: 'otpauth pg-copy-streams node:perf_hooks node:stream',
+    inside:
+      'import/ import/statements/ import/supabase/ export/statements/ db/ db/backup/ db/connection/ db/schema/',
+    outside: 'otpauth node:perf_hooks node:stream',
     types: 'tokens/ pg',
   },
   'export/statements/': {},
@@ -312,7 +313,7 @@ export const auth: PackageTable = {
 
   'db/': {
     inside: 'db/connection/',
-    outside: `${texts} pg node:crypto node:perf_hooks`,
+    outside: `${texts} pg pg-copy-streams node:crypto node:perf_hooks node:stream`,
     types: 'stored-json.ts @portcullis/service-kit',
     because: 'The database layer contains rows and statements, and does not depend on its callers.',
   },
