@@ -2,6 +2,7 @@ import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
 import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
 import type { ClientGrant } from '../../../tokens/client-grants.ts'
+import { logAction } from '../../audit/statements.ts'
 import { type Amr, type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../../users/statements/user-row.ts'
 
@@ -83,11 +84,7 @@ export const exchangeCode = statement(
        p.grant, p.now, p.now
      from a cross join p
      returning *
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select e.id, e.payload, p.ip, p.now
-     from a cross join p cross join jsonb_to_record(p.audit) as e(id uuid, payload jsonb)
-   )
+   ), ${logAction('a')}
    select ${selectUser('u')}, ${selectSession('o')}
    from opened o join {ns}.users u on u.id = o.user_id`,
 ).returning<SessionRow>()
