@@ -31,7 +31,7 @@ export interface OAuthClientRow extends Row {
 }
 
 /** The columns of an `OAuthClientRow`. */
-export const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
+const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
   c.client_name, c.client_uri, c.logo_uri, c.scope, c.dpop_bound_access_tokens, c.registration_type,
   c.metadata_url, c.metadata_expires_at, c.previous_secret_expires_at, c.created_at, c.updated_at`
 

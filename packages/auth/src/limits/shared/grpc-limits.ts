@@ -1,6 +1,7 @@
 import { status } from '@portcullis/grpc-unary'
 import { type GrpcClient, type GrpcResult, openGrpcClient } from '@portcullis/grpc-unary/client'
 import type { GrpcService } from '../../config/limits/service-address.ts'
+import { findBytes, findNumber, readFields, toField, toNumber, toText } from '../../wire-format.ts'
 import type { RequestLimit } from '../request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 
@@ -154,18 +155,15 @@ export function toLimitWindow(limit: RequestLimit, nowMs: number): LimitWindow {
   }
 }
 
-/* The part of `envoy.service.ratelimit.v3` that is needed here. */
-
-import { findBytes, findNumber, readFields, toField, toNumber, toText } from '../../wire-format.ts'
-
-export interface Descriptor {
+/** The part of a descriptor in `envoy.service.ratelimit.v3` that is needed here. */
+interface Descriptor {
   readonly entries: readonly (readonly [key: string, value: string])[]
   /** Overrides the rules of the service. */
   readonly limit: { readonly requestsPerUnit: number; readonly unit: number } | undefined
 }
 
 /** Encodes a `RateLimitRequest`. */
-export function encodeRequest(domain: string, { entries, limit }: Descriptor): Buffer {
+function encodeRequest(domain: string, { entries, limit }: Descriptor): Buffer {
   const parts = entries.map(([key, value]) => toField(1, [toText(1, key), toText(2, value)]))
   if (limit) {
     parts.push(toField(2, [toNumber(1, limit.requestsPerUnit), toNumber(2, limit.unit)]))
@@ -173,7 +171,7 @@ export function encodeRequest(domain: string, { entries, limit }: Descriptor): B
   return Buffer.concat([toText(1, domain), toField(2, parts)])
 }
 
-export interface Decision {
+interface Decision {
   readonly isOver: boolean
   /** Whether a limit was applied: a service without the domain or a rule allows everything. */
   readonly hasLimit: boolean
@@ -184,7 +182,7 @@ export interface Decision {
 const overLimit = 2
 
 /** Decodes the `RateLimitResponse` to a request with one descriptor. */
-export function decodeResponse(message: Buffer): Decision {
+function decodeResponse(message: Buffer): Decision {
   const response = readFields(message)
   const status = readFields(findBytes(response, 2))
   return {

@@ -37,7 +37,7 @@ const parameters = {
 }
 
 /** The parameters as the fields of a form. */
-export const requestFields = Object.fromEntries(
+const requestFields = Object.fromEntries(
   Object.entries(parameters).map(([name, description]) => [
     name,
     Type.Optional(Type.String({ description })),

@@ -165,7 +165,7 @@ form.submit()
 document.querySelector('[data-ask]').addEventListener('click',ask)
 ask()`
 
-export const passkeyScriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`
+const passkeyScriptHash = `'sha256-${createHash('sha256').update(script).digest('base64')}'`
 
 interface KeyForm {
   /** The step that handles the answer. */
@@ -178,7 +178,7 @@ interface KeyForm {
 }
 
 /** The form that the script fills in, and the script. */
-export function toKeyForm({ step, challengeId, options, fields = {} }: KeyForm): Html {
+function toKeyForm({ step, challengeId, options, fields = {} }: KeyForm): Html {
   const hidden = Object.entries({ ...fields, step, challenge_id: challengeId, credential: '' })
   return html`<form method="post" data-options="${JSON.stringify(options)}"
 data-failed="Your browser did not return a passkey. Try again, or go back and choose another method.">

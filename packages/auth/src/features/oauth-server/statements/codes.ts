@@ -7,7 +7,7 @@ import { type Amr, type SessionRow, selectSession } from '../../sessions/stateme
 import { selectUser, type Time } from '../../users/statements/user-row.ts'
 
 /** A request that can be exchanged for tokens, with its user if there is one. */
-export interface ExchangeableRow extends Row {
+interface ExchangeableRow extends Row {
   readonly id: string
   readonly client_id: string
   readonly redirect_uri: string
@@ -36,7 +36,7 @@ export interface CodeRow extends ApprovedRow {
 }
 
 /** The columns of a `CodeRow`: the request `a` and its user `u`. */
-export const codeColumns = `a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce,
+const codeColumns = `a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce,
      a.resource, a.code_challenge, a.dpop_jkt, a.session_id, a.expires_at, u.email, u.phone, u.is_sso_user,
      u.banned_until, u.deleted_at`
 
@@ -104,7 +104,7 @@ export const findByUserCode = statement(
    where user_code = $1 and status = 'pending' and expires_at > $2`,
 ).returning<{ readonly id: string }>()
 
-export interface PolledRow extends ExchangeableRow {
+interface PolledRow extends ExchangeableRow {
   readonly status: 'pending' | 'approved' | 'denied' | 'exchanged'
   /** Null until a user has opened the request. */
   readonly user_id: string | null
