@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path/posix'
-import { findCycles, findShortestCycle } from './cycles.ts'
+import { findCycles, findShortestCycle, type ImportGraph } from './cycles.ts'
+import { type FolderRules, findFolder, topLevel } from './folders.ts'
 import {
   type ModuleReferences,
   type Place,
@@ -21,6 +22,8 @@ import {
 export interface Boundaries {
   /** The tables by the folder name of the package. */
   readonly packages: Readonly<Record<string, PackageTable>>
+  /** The folders of packages; default: `topLevel`. */
+  readonly folders?: Readonly<Record<string, FolderRules>>
 }
 
 export interface Violation extends Place {
@@ -39,7 +42,8 @@ export function findViolations(
   const modules = [...sources].map(([file, source]) => toModule(file, readReferences(file, source)))
   return [
     ...modules.flatMap((module) => findInModule(module, boundaries)),
-    ...findInGraph(modules),
+    ...findModuleCycles(modules),
+    ...findFolderCycles(modules, boundaries),
   ].sort((a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column)
 }
 
@@ -179,22 +183,24 @@ function toPlace({ line, column }: Place): Place {
   return { line, column }
 }
 
-function findInGraph(modules: readonly Module[]): Violation[] {
+/** The modules of this repository that a module imports, with the place of the import. */
+function listImports({ file, references }: Module): (Place & { readonly target: string })[] {
+  return references.flatMap(({ specifier, isProgram, ...place }) =>
+    specifier?.startsWith('.') && !isProgram
+      ? [{ target: join(dirname(file), specifier), ...toPlace(place) }]
+      : [],
+  )
+}
+
+function findModuleCycles(modules: readonly Module[]): Violation[] {
   const graph = new Map(
-    modules.map(({ file, references }) => {
-      const imports = references.flatMap(({ specifier, isProgram }) =>
-        specifier?.startsWith('.') && !isProgram ? [join(dirname(file), specifier)] : [],
-      )
-      return [file, imports]
-    }),
+    modules.map((module) => [module.file, listImports(module).map(({ target }) => target)]),
   )
   return findCycles(graph).map((group): Violation => {
     const path = findShortestCycle(graph, group)
     const [file = '', next = ''] = path
     const module = modules.find((each) => each.file === file)
-    const place = module?.references.find(
-      ({ specifier }) => specifier && join(dirname(file), specifier) === next,
-    )
+    const place = module && listImports(module).find(({ target }) => target === next)
     const text =
       `An import cycle of ${group.length} modules, which counts even if only types are imported: ` +
       `${path.join(' → ')}.`
@@ -205,18 +211,63 @@ function findInGraph(modules: readonly Module[]): Violation[] {
   })
 }
 
+function findFolderCycles(modules: readonly Module[], boundaries: Boundaries): Violation[] {
+  const toFolder = (file: string) => {
+    const { packageName, path } = toModule(file, { references: [], environment: [] })
+    const folder = findFolder(path, boundaries.folders?.[packageName] ?? topLevel)
+    return folder && `packages/${packageName}/src/${folder}`
+  }
+  const imports = modules.flatMap((module) =>
+    listImports(module).flatMap(({ target, ...place }) => {
+      const [from, to] = [toFolder(module.file), toFolder(target)]
+      if (from === undefined || to === undefined || from === to) return []
+      return [{ from, to, file: module.file, target, ...place }]
+    }),
+  )
+  const graph: ImportGraph = new Map(
+    [...Map.groupBy(imports, ({ from }) => from)].map(([from, own]) => [
+      from,
+      own.map(({ to }) => to),
+    ]),
+  )
+  return findCycles(graph).flatMap((group) => {
+    const path = findShortestCycle(graph, group)
+    const steps = path.slice(1).flatMap((to, index) => {
+      const step = imports.find((each) => each.from === path[index] && each.to === to)
+      return step === undefined ? [] : [step]
+    })
+    const [first] = steps
+    if (first === undefined) return []
+    const listed = steps.map(({ file, target }) => `${file} imports ${target}`).join(', ')
+    return {
+      file: first.file,
+      ...toPlace(first),
+      text: `An import cycle of ${group.length} folders, which counts even if only types are imported: ${listed}.`,
+      fix:
+        'Move what both folders need to the lower one, or to a folder below both. A module that assembles ' +
+        'folders can be listed in scripts/boundaries/allowed-imports/index.ts.',
+    }
+  })
+}
+
 /** Names in the lists that are not rows, and rows without modules. */
 export function findStaleNames(
   files: Iterable<string>,
-  { packages }: Pick<Boundaries, 'packages'>,
+  { packages, folders = {} }: Boundaries,
 ): string[] {
   const used = new Set<string>()
-  for (const file of files) {
+  const existing = new Set(files)
+  for (const file of existing) {
     const { packageName, path } = toModule(file, { references: [], environment: [] })
     const table = packages[packageName]
     if (table) used.add(`${packageName}: ${findRowName(table, path)}`)
   }
-  return Object.entries(packages).flatMap(([packageName, table]) =>
+  const missing = Object.entries(folders).flatMap(([packageName, { apart = [] }]) =>
+    apart
+      .filter((path) => !existing.has(`packages/${packageName}/src/${path}`))
+      .map((path) => `${packageName}: ${path}`),
+  )
+  const stale = Object.entries(packages).flatMap(([packageName, table]) =>
     Object.entries(table).flatMap(([name, { inside, types }]) => [
       ...(used.has(`${packageName}: ${name}`) ? [] : [`${packageName}: ${name}`]),
       ...[...toNames(inside), ...toNames(types).filter(isNameInside)]
@@ -224,4 +275,5 @@ export function findStaleNames(
         .map((each) => `${packageName}: ${name} lists ${each}`),
     ]),
   )
+  return [...missing, ...stale]
 }

@@ -1,5 +1,6 @@
 import { captcha } from './auth/captcha.ts'
 import { factorKind } from './auth/factor-kind.ts'
+import { grant } from './auth/grant.ts'
 import { hook } from './auth/hook.ts'
 import { passwordFormat } from './auth/password-format.ts'
 import { provider } from './auth/provider.ts'
@@ -22,6 +23,7 @@ export const drills: readonly Drill[] = [
   hook,
   factorKind,
   passwordFormat,
+  grant,
   consolePage,
   command,
   adapter,

@@ -242,6 +242,40 @@ test('refused: a cycle, also of types and lazy imports', () => {
   assert.match(cycle?.text ?? '', /cycle of 3 .+\/a\.ts → .+b\.ts → .+c\.ts → .+a\.ts/)
 })
 
+test('refused: a cycle of folders whose modules form none, also of types', () => {
+  const source = 'packages/auth/src'
+  const sources = new Map([
+    [`${source}/features/users/a.ts`, "import type { B } from '../../messages/statements/b.ts'\n"],
+    [`${source}/messages/statements/b.ts`, 'export type B = 1\n'],
+    [`${source}/messages/requests/c.ts`, "import { d } from '../../features/users/d.ts'\n"],
+    [`${source}/features/users/d.ts`, 'export const d = 1\n'],
+  ])
+  const [cycle, ...others] = findViolations(sources, boundaries)
+  assert.deepEqual(others, [])
+  assert.equal(
+    `${cycle?.file}:${cycle?.line}:${cycle?.column}`,
+    `${source}/features/users/a.ts:1:24`,
+  )
+  assert.match(
+    cycle?.text ?? '',
+    /cycle of 2 folders.+a\.ts imports .+b\.ts, .+c\.ts imports .+d\.ts/,
+  )
+})
+
+test('a module that assembles folders is part of no cycle of folders', () => {
+  const source = 'packages/auth/src'
+  const imports = [
+    [`${source}/config/config.ts`, "import { sms } from '../plugins/sms/settings.ts'\n"],
+    [`${source}/plugins/sms/settings.ts`, "import { checkUrl } from '../../config/checks.ts'\n"],
+  ] as const
+  assert.deepEqual(findViolations(new Map(imports), boundaries), [])
+  const { packages } = boundaries
+  const strict = { packages, folders: { auth: { folders: ['plugins/*', '*'] } } }
+  assert.match(findViolations(new Map(imports), strict)[0]?.text ?? '', /cycle of 2 folders/)
+  const lost = { packages: {}, folders: { auth: { folders: ['*'], apart: ['lost.ts'] } } }
+  assert.deepEqual(findStaleNames([], lost), ['auth: lost.ts'])
+})
+
 test('a thread may import the module that starts it', () => {
   const folder = 'packages/portcullis/src/mailbox'
   const sources = new Map([

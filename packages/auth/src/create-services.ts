@@ -4,7 +4,7 @@ import type { Log } from '@portcullis/service-kit/log/log'
 import type { Config } from './config/config.ts'
 import { toIssuer } from './config/oauth-server.ts'
 import { noSignInLog, type SignInLog } from './features/audit/sign-in-log.ts'
-import { createOneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'
+import { grants } from './features/oauth-server/grants/index.ts'
 import { createRedirects } from './features/redirects/redirects.ts'
 import { noRevocationFeed } from './features/revocations/feed.ts'
 import { createReadiness } from './features/server/readiness.ts'
@@ -37,6 +37,7 @@ import { mostMetadataCharacters } from './saml/identity-provider.ts'
 import { createServiceProvider } from './saml/service-provider.ts'
 import type { Services } from './services.ts'
 import { createTokenSigner } from './tokens/json-web-token.ts'
+import { createOneTimeTokens } from './tokens/one-time-tokens.ts'
 import { createSecretBox } from './tokens/secret-box.ts'
 import type { ServerKeys } from './tokens/server-keys.ts'
 import { createSigningKeys } from './tokens/signing-keys.ts'
@@ -122,6 +123,7 @@ export function createServices(settings: ServicesSettings): Services {
     mailRenderer: createMailRenderer({ mail: config.mail, siteUrl: site.url, log: settings.log }),
     wakeMessages,
     hooks,
+    grantTypes: grants,
     providers: createProviders({
       config: config.external,
       iosBundleId: config.externalFlow.iosBundleId,

@@ -174,3 +174,8 @@ export class SettingError extends Error {
 export function invalid(message: string, details?: ErrorDetails): ApiError {
   return new ApiError('validation_failed', message, details)
 }
+
+/** Invalid parameters of a list. */
+export function badPagination(detail: string): ApiError {
+  return invalid(`Bad Pagination Parameters: ${detail}`)
+}

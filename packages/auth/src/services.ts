@@ -1,7 +1,7 @@
 import type { Config } from './config/config.ts'
 import type { Database } from './db/database.ts'
 import type { SignInLog } from './features/audit/sign-in-log.ts'
-import type { OneTimeTokens } from './features/one-time-codes/one-time-tokens.ts'
+import type { GrantType } from './features/oauth-clients/client-fields.ts'
 import type { Redirects } from './features/redirects/redirects.ts'
 import type { RevocationFeed } from './features/revocations/feed.ts'
 import type { Readiness } from './features/server/readiness.ts'
@@ -24,6 +24,7 @@ import type { CustomProviders } from './plugins/providers/custom/custom-provider
 import type { ExternalProviders } from './plugins/providers/oauth/provider.ts'
 import type { ServiceProvider } from './saml/service-provider.ts'
 import type { TokenSigner } from './tokens/json-web-token.ts'
+import type { OneTimeTokens } from './tokens/one-time-tokens.ts'
 import type { SecretBox } from './tokens/secret-box.ts'
 import type { SigningKeys } from './tokens/signing-keys.ts'
 
@@ -57,6 +58,8 @@ export interface Services {
   /** Opens the providers that administrators have registered. */
   readonly customProviders: CustomProviders
   readonly hooks: Hooks
+  /** The grants for which OAuth clients can register. */
+  readonly grantTypes: readonly GrantType[]
   readonly readiness: Readiness
   readonly redirects: Redirects
   readonly revocationFeed: RevocationFeed

@@ -1,3 +1,4 @@
+import type { FolderRules } from '../folders.ts'
 import type { PackageTable } from '../table.ts'
 
 /** How messages name counts and reasons. */
@@ -8,13 +9,13 @@ const rules =
 
 /** Features that other features are built from. */
 const blocks = `
-  features/users/** features/sessions/** features/one-time-codes/** features/factors/** features/passkeys/**
-  features/redirects/** features/audit/** features/custom-providers/**`
+  features/users/** features/user-changes/** features/sessions/** features/one-time-codes/** features/factors/**
+  features/passkeys/** features/redirects/** features/audit/** features/custom-providers/**`
 
 /** Modules that every feature may use. */
 const below = `
   messages/** tokens/ passwords/** plugins/** limits/** dpop/ db/ config/ config/mail/ services.ts
-  errors.ts`
+  addresses.ts stored-json.ts errors.ts`
 
 /** The endpoints of each feature, and what they import of other flows. */
 const endpoints: Readonly<Record<string, string>> = {
@@ -26,7 +27,7 @@ const endpoints: Readonly<Record<string, string>> = {
   'features/scim/endpoints/': 'features/sso/**',
   'features/oauth-server/endpoints/':
     'features/admin/endpoints/ features/oauth-clients/** features/oauth-clients/endpoints.ts features/sign-in/** ' +
-    'features/sign-in/endpoints/ features/external/** features/external/endpoints/',
+    'features/external/** features/external/endpoints/',
   'features/oauth-clients/endpoints.ts': 'features/admin/**',
   'features/api-keys/endpoints/': 'features/admin/** features/revocations/endpoints.ts',
   'features/revocations/endpoints.ts': '',
@@ -53,7 +54,7 @@ export const auth: PackageTable = {
   'main.ts': { inside: 'commands/**', outside: '@portcullis/service-kit node:module node:process' },
   'commands/**': { inside: '**', outside: '@portcullis/service-kit node:*' },
   'workers/': {
-    inside: 'commands/** app.ts create-services.ts http/** limits/** config/',
+    inside: 'app.ts create-services.ts explain-failure.ts http/** limits/** config/',
     types: 'reloading/',
     outside:
       '@portcullis/grpc-unary @portcullis/service-kit node:events node:module node:net node:process',
@@ -186,10 +187,15 @@ export const auth: PackageTable = {
     outside: '@portcullis/service-kit node:crypto',
     because: rules,
   },
-  'features/redirects/**': { inside: `${blocks} ${below}`, types: 'http/**', because: rules },
+  'features/redirects/**': { inside: `${blocks} ${below}`, because: rules },
   'features/audit/**': {
     inside: `${blocks} ${below}`,
     outside: '@portcullis/service-kit node:crypto',
+    because: rules,
+  },
+  'features/user-changes/**': {
+    inside: `${blocks} ${below}`,
+    outside: 'node:crypto',
     because: rules,
   },
   'features/users/**': {
@@ -200,13 +206,12 @@ export const auth: PackageTable = {
   'messages/**': {
     inside: `
       ${blocks} plugins/** template/ tokens/ limits/** outgoing/ db/ config/ config/limits/
-      config/mail/ services.ts errors.ts`,
+      config/mail/ services.ts addresses.ts stored-json.ts errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
-    types: 'http/**',
   },
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
-    outside: `${texts} pg-copy-streams node:crypto node:fs node:perf_hooks node:stream`,
+    outside: `${texts} node:crypto node:fs node:perf_hooks node:stream`,
     types: 'pg',
     because: 'It copies rows between databases, and does not depend on the running server.',
   },
@@ -217,8 +222,9 @@ export const auth: PackageTable = {
     types: 'node:stream',
   },
   'export/': {
-    inside: 'import/ import/supabase/ export/statements/ db/ db/backup/ db/connection/ db/schema/',
-    outside: 'otpauth pg-copy-streams node:perf_hooks node:stream',
+    inside:
+      'import/ import/statements/ import/supabase/ export/statements/ db/ db/backup/ db/connection/ db/schema/',
+    outside: 'otpauth node:perf_hooks node:stream',
     types: 'tokens/ pg',
   },
   'export/statements/': {},
@@ -228,19 +234,19 @@ export const auth: PackageTable = {
     types: 'tokens/ pg',
   },
   'tokens/': {
-    inside: 'db/ errors.ts',
+    inside: 'db/ stored-json.ts errors.ts',
     outside: `${texts} node:crypto node:perf_hooks`,
     types: '@portcullis/service-kit',
   },
   'passwords/': {
-    inside: 'features/users/** passwords/formats/ errors.ts',
+    inside: 'passwords/formats/ stored-json.ts errors.ts',
     outside: `${texts} node:crypto node:timers`,
     types: '@portcullis/service-kit',
   },
   'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
 
   'plugins/providers/**': {
-    inside: 'features/users/** outgoing/ config/checks.ts config/variables.ts errors.ts',
+    inside: 'outgoing/ config/checks.ts config/variables.ts addresses.ts stored-json.ts errors.ts',
     outside: '@portcullis/service-kit jose node:crypto',
     because:
       'A provider describes one service and its settings, and does not depend on the code that uses it.',
@@ -252,14 +258,14 @@ export const auth: PackageTable = {
   },
   'plugins/factors/': {
     inside: `
-      features/users/** features/passkeys/** features/factors/** messages/** config/checks.ts
-      config/variables.ts errors.ts`,
+      features/passkeys/** features/factors/** messages/** config/checks.ts config/variables.ts
+      addresses.ts stored-json.ts errors.ts`,
     outside: '@portcullis/service-kit otpauth uqr',
-    types: 'features/one-time-codes/** tokens/ db/ config/',
+    types: 'features/users/** tokens/ db/ config/',
     because: 'A kind has its settings in its file, so it cannot import the services.',
   },
   'plugins/**': {
-    inside: 'features/users/** config/checks.ts config/variables.ts errors.ts',
+    inside: 'config/checks.ts config/variables.ts addresses.ts errors.ts',
     outside: '@portcullis/service-kit',
     types: 'outgoing/',
   },
@@ -307,8 +313,8 @@ export const auth: PackageTable = {
 
   'db/': {
     inside: 'db/connection/',
-    outside: `${texts} pg node:crypto node:perf_hooks`,
-    types: 'features/users/** @portcullis/service-kit',
+    outside: `${texts} pg pg-copy-streams node:crypto node:perf_hooks node:stream`,
+    types: 'stored-json.ts @portcullis/service-kit',
     because: 'The database layer contains rows and statements, and does not depend on its callers.',
   },
   'db/connection/': {
@@ -350,6 +356,16 @@ export const auth: PackageTable = {
     types: 'fastify',
     because: 'The verifier runs in other programs, without the auth server.',
   },
+  'explain-failure.ts': { outside: texts },
+  'addresses.ts': { inside: 'errors.ts' },
+  'stored-json.ts': { inside: 'errors.ts' },
   'errors.ts': {},
   'wire-format.ts': {},
+}
+
+export const authFolders: FolderRules = {
+  // Endpoints use http/, which uses the rules of sessions to find the caller. A kind of factor uses the
+  // statements of factors, whose rules use the list of kinds.
+  folders: ['features/*/endpoints', 'features/factors/statements', 'features/*', 'plugins/*', '*'],
+  apart: ['app.ts', 'generation.ts', 'services.ts', 'config/config.ts'],
 }

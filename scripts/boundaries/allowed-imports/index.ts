@@ -1,7 +1,7 @@
 // Which modules may import what: one list per package. See ../table.ts for the format of a list.
 
 import type { Boundaries } from '../find-violations.ts'
-import { auth } from './auth.ts'
+import { auth, authFolders } from './auth.ts'
 import { benchKit } from './bench-kit.ts'
 import { graphqlOverHttp } from './graphql-over-http.ts'
 import { grpcUnary } from './grpc-unary.ts'
@@ -22,5 +22,10 @@ export const boundaries: Boundaries = {
     'service-kit': serviceKit,
     'test-servers': testServers,
     'bench-kit': benchKit,
+  },
+  folders: {
+    auth: authFolders,
+    // hot/ packs what rules/, stats/ and decide/ contain, and they use what it packed.
+    ratelimit: { folders: [] },
   },
 }

@@ -8,8 +8,8 @@ import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import { explainCompatMode } from '../config/compatibility.ts'
 import type { Config } from '../config/config.ts'
 import { listSslFiles, parseConnectionUrl } from '../db/connection/connection-url.ts'
+import { explainFailure } from '../explain-failure.ts'
 import { listenOnFirst, toListenHosts } from '../http/open-listeners.ts'
-import { explainFailure } from './explain-failure.ts'
 import { configHelp, readConfig, readOptions, toRefusal } from './read-config.ts'
 
 const usage = `Usage: auth config check [--config FILE] [--config-dir DIR]

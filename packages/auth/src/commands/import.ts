@@ -6,12 +6,12 @@ import type { Log } from '@portcullis/service-kit/log/log'
 import type { Environment } from '@portcullis/service-kit/settings/env'
 import { parseTime } from '@portcullis/service-kit/text/time'
 import type { Config } from '../config/config.ts'
+import { explainFailure } from '../explain-failure.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import type { ImportReport } from '../import/report.ts'
 import type { FileImportSettings } from '../import/run-file-import.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
 import { createCommandLog } from './command-log.ts'
-import { explainFailure } from './explain-failure.ts'
 import { findImportFault, importOptions } from './import-arguments.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
@@ -189,7 +189,7 @@ type FileOptions = Omit<FileImportSettings, 'to' | 'defaults' | 'checks'>
 async function importFile(config: Config, log: Log, options: FileOptions): Promise<ImportReport> {
   const { checkImportFile, runFileImport } = await import('../import/run-file-import.ts')
   await checkImportFile(options.file)
-  const { parseEmail, parsePhone } = await import('../features/users/addresses.ts')
+  const { parseEmail, parsePhone } = await import('../addresses.ts')
   const { findPasswordFormat } = await import('../passwords/formats/index.ts')
   const { url, namespace: schema } = config.database
   await using running = await openDatabaseUrl(url, log, { joinsRunning: true })

@@ -1,8 +1,8 @@
 import type { Command } from '@portcullis/service-kit/cli/command'
 import { parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { migrate, toGrants } from '../db/migrate/migrate.ts'
+import { explainFailure } from '../explain-failure.ts'
 import { createCommandLog } from './command-log.ts'
-import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl, parseEmbeddedUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 

@@ -8,8 +8,8 @@ import { type Environment, toFaultText } from '@portcullis/service-kit/settings/
 import { toHelpText } from '@portcullis/service-kit/settings/settings-help'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
+import { explainFailure } from '../explain-failure.ts'
 import type { WatchedFolder } from '../reloading/watch-folders.ts'
-import { explainFailure } from './explain-failure.ts'
 
 /** Options of all commands. */
 export const configOptions = {

@@ -11,10 +11,10 @@ import type { AppSettings } from '../app.ts'
 import { type Config, chapters } from '../config/config.ts'
 import { migrate } from '../db/migrate/migrate.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
+import { explainFailure } from '../explain-failure.ts'
 import { createHangups, type Hangups } from '../reloading/hangups.ts'
 import { openReloading } from '../reloading/open-reloading.ts'
 import type { PrimarySettings } from '../workers/primary.ts'
-import { explainFailure } from './explain-failure.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
 import {
   type ConfigPlaces,

@@ -91,6 +91,28 @@ export function toIssuer(config: {
   return config.tokens.issuer ?? config.api.externalUrl
 }
 
+interface Addresses {
+  readonly site: { readonly url: string }
+  readonly api: { readonly externalUrl: string }
+  readonly oauthServer: { readonly authorizationPath: string }
+}
+
+/** The page on which users decide about requests: the operator's, or the built-in one. */
+export function toConsentUrl(config: Addresses): string {
+  const { authorizationPath: path } = config.oauthServer
+  if (path === '') return toBuiltInUrl(config)
+  return `${config.site.url.replace(/\/+$/, '')}/${path.replace(/^\/+/, '')}`
+}
+
+export function toBuiltInUrl({ api }: Pick<Addresses, 'api'>): string {
+  return `${api.externalUrl}/oauth/consent`
+}
+
+/** The page on which users type in the code that a device shows. */
+export function toDeviceUrl({ api }: Pick<Addresses, 'api'>): string {
+  return `${api.externalUrl}/oauth/device`
+}
+
 /** What the OAuth server depends on in other chapters. */
 export interface OAuthServerNeeds {
   /** Whether tokens are signed with a key that clients can verify. */

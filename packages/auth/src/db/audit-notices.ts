@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import type { Metadata } from '../features/users/metadata.ts'
+import type { Metadata } from '../stored-json.ts'
 
 /** An audit entry as it was written, or would have been written if entries were stored. */
 export interface AuditNotice {

@@ -126,3 +126,15 @@ export function withSchema(text: string, schema: string): string {
 export function quote(...names: readonly string[]): string {
   return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.')
 }
+
+/** The part of a list that a statement returns. */
+export interface Page {
+  readonly number: number
+  readonly size: number
+  readonly offset: number
+}
+
+/** An `ilike` pattern that finds the text anywhere. `%` and `_` in the text are escaped. */
+export function toSubstringPattern(text: string): string {
+  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
+}

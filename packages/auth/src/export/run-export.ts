@@ -1,13 +1,12 @@
 import { performance } from 'node:perf_hooks'
-import { pipeline } from 'node:stream/promises'
 import type { Client, QueryResultRow } from 'pg'
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { openClient } from '../db/connection/open-client.ts'
+import { copyRows } from '../db/copy-rows.ts'
 import { nilId } from '../db/nil-id.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
 import { quote, withSchema } from '../db/statement.ts'
-import { copySchema, copyTables, isCopied } from '../import/dry-run-copies.ts'
+import { beginSnapshot, commit, runTransaction } from '../db/transaction.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
 import {
   applicationName,
@@ -23,6 +22,7 @@ import {
   type Outcome,
   type TableReport,
 } from '../import/report.ts'
+import { copySchema, copyTables, isCopied } from '../import/statements/dry-run-copies.ts'
 import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supabase-schema.ts'
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
 import { copyWithSecondPass } from '../import/table-importer.ts'
@@ -58,7 +58,7 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
     const names = tables.flatMap(({ name, companions = {} }) => [name, ...Object.keys(companions)])
     const triggers = await openTriggerGuard(supabase, to, names)
     const source = await readDatabaseIdentity(supabase, to)
-    await own.query('begin transaction isolation level repeatable read, read only')
+    await own.query(beginSnapshot)
     await own.query(sessionForCopies)
     if (isDryRun) {
       const copies = copyTables({ schema: quote(to.schema), tables, has: schema.has })
@@ -75,7 +75,7 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
     } finally {
       await records.end()
     }
-    await own.query('commit')
+    await own.query(commit)
     return {
       source: to.label,
       sourceVersion: schema.version,
@@ -216,22 +216,15 @@ class TableExporter {
   }
 
   async #copy(select: string, into: string): Promise<void> {
-    const rows = this.#own.query(copyTo(`copy (${this.#toOwnText(select)}) to stdout`))
-    await pipeline(rows, this.#supabase.query(copyFrom(into)))
+    await copyRows({ from: this.#own, select: this.#toOwnText(select), to: this.#supabase, into })
   }
 
   /** Runs the steps in one transaction in the database of Supabase Auth. */
   async #transaction<Result>(use: () => Promise<Result>): Promise<Result> {
-    await this.#supabase.query('begin')
-    try {
+    return await runTransaction(this.#supabase, async () => {
       await this.#supabase.query(sessionForCopies)
-      const result = this.#settings.isDryRun ? await use() : await this.#triggers.run(use)
-      await this.#supabase.query('commit')
-      return result
-    } catch (error) {
-      await this.#supabase.query('rollback').catch(() => undefined)
-      throw error
-    }
+      return this.#settings.isDryRun ? await use() : await this.#triggers.run(use)
+    })
   }
 
   /** Runs a statement in the database of Supabase Auth; in a dry run, it uses the copies. */

@@ -1,15 +1,13 @@
 import type { Client } from 'pg'
 import { ImportError } from '../import/import-error.ts'
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
-import { checkDeferredConstraints, listUserTriggers } from './statements/user-triggers.ts'
-
-interface UserTrigger {
-  readonly table: string
-  readonly name: string
-  /** Whether it fires in every replication role. */
-  readonly isAlways: boolean
-  readonly mayDisable: boolean
-}
+import {
+  checkDeferredConstraints,
+  disableTrigger,
+  enableTrigger,
+  listUserTriggers,
+  type UserTrigger,
+} from './statements/user-triggers.ts'
 
 export interface TriggerGuard {
   /** Runs the steps, in a transaction, without firing triggers. Foreign keys stay in effect. */
@@ -32,19 +30,15 @@ export async function openTriggerGuard(
   const { rows: triggers } = await client.query<UserTrigger>(listUserTriggers, [schema, tables])
   const refused = triggers.filter(({ mayDisable }) => !mayDisable)
   if (refused.length > 0) throw new ImportError(toRefusal(refused, option))
-  const alter = async (toAction: (trigger: UserTrigger) => string) => {
-    for (const trigger of triggers) {
-      await client.query(
-        `alter table ${trigger.table} ${toAction(trigger)} trigger ${trigger.name}`,
-      )
-    }
+  const alter = async (toStatement: (trigger: UserTrigger) => string) => {
+    for (const trigger of triggers) await client.query(toStatement(trigger))
   }
   return {
     async run(steps) {
-      await alter(() => 'disable')
+      await alter(disableTrigger)
       const result = await steps()
       if (triggers.length > 0) await client.query(checkDeferredConstraints)
-      await alter(({ isAlways }) => (isAlways ? 'enable always' : 'enable'))
+      await alter(enableTrigger)
       return result
     },
   }
@@ -52,9 +46,7 @@ export async function openTriggerGuard(
 
 function toRefusal(triggers: readonly UserTrigger[], option: string): string {
   const names = triggers.map(({ table, name }) => `${name} on ${table}`)
-  const statements = triggers.map(
-    ({ table, name }) => `alter table ${table} disable trigger ${name};`,
-  )
+  const statements = triggers.map((trigger) => `${disableTrigger(trigger)};`)
   return (
     `The export must not fire triggers (${names.join(', ')}), and the role in ${option} cannot disable them, because it ` +
     'does not own the tables. Use the role that owns them, such as supabase_auth_admin; or disable the triggers ' +

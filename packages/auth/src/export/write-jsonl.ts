@@ -3,7 +3,8 @@ import { writePrivateFile } from '../db/backup/private-file.ts'
 import { openClient } from '../db/connection/open-client.ts'
 import { nilId } from '../db/nil-id.ts'
 import { withSchema } from '../db/statement.ts'
-import { selectUserRecords } from './statements/batches.ts'
+import { beginSnapshot, commit } from '../db/transaction.ts'
+import { selectUserRecords, timesInUtc } from './statements/batches.ts'
 
 export interface WriteJsonlSettings {
   readonly url: string
@@ -32,12 +33,12 @@ export async function writeJsonl({ url, schema, file }: WriteJsonlSettings): Pro
     }
   }
   try {
-    await client.query('begin transaction isolation level repeatable read, read only')
-    await client.query(`set local timezone = 'UTC'`)
+    await client.query(beginSnapshot)
+    await client.query(timesInUtc)
     // Private, because it contains password hashes.
     await writePrivateFile(file, async (output) => {
       await pipeline(lines, output)
-      await client.query('commit')
+      await client.query(commit)
     })
     return count
   } finally {

@@ -76,19 +76,24 @@ import {
   adminRenewOAuthClientSecret,
   adminUpdateOAuthClient,
 } from './oauth-clients/endpoints.ts'
-import { decideConsent, getAuthorization } from './oauth-server/endpoints/authorizations.ts'
-import { startAuthorization, startAuthorizationByForm } from './oauth-server/endpoints/authorize.ts'
+import {
+  pushAuthorizationRequest,
+  startAuthorization,
+  startAuthorizationByForm,
+} from './oauth-server/endpoints/authorize.ts'
+import {
+  adminListGrants,
+  adminRevokeGrant,
+  decideConsent,
+  getAuthorization,
+  listOwnGrants,
+  revokeOwnGrant,
+} from './oauth-server/endpoints/consents.ts'
 import {
   authorizeDevice,
   showDevicePage,
   submitDevicePage,
 } from './oauth-server/endpoints/devices.ts'
-import {
-  adminListGrants,
-  adminRevokeGrant,
-  listOwnGrants,
-  revokeOwnGrant,
-} from './oauth-server/endpoints/grants.ts'
 import {
   authorizationServerMetadata,
   authorizationServerMetadataOfPath,
@@ -96,16 +101,19 @@ import {
   openIdConfigurationOfPath,
 } from './oauth-server/endpoints/metadata.ts'
 import { showConsentPage, submitConsentPage } from './oauth-server/endpoints/pages.ts'
-import { pushAuthorizationRequest } from './oauth-server/endpoints/pushed-requests.ts'
 import {
   changeOAuthRegistration,
   endOAuthRegistration,
   readOAuthRegistration,
   registerOAuthClient,
 } from './oauth-server/endpoints/registration.ts'
-import { oauthToken } from './oauth-server/endpoints/token.ts'
-import { introspectToken, revokeToken } from './oauth-server/endpoints/tokens.ts'
-import { userinfo, userinfoByPost } from './oauth-server/endpoints/userinfo.ts'
+import {
+  introspectToken,
+  oauthToken,
+  revokeToken,
+  userinfo,
+  userinfoByPost,
+} from './oauth-server/endpoints/tokens.ts'
 import { verifyGet, verifyPost } from './one-time-codes/endpoints.ts'
 import {
   deleteOwnPasskey,

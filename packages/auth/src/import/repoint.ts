@@ -1,13 +1,23 @@
 import type { Client, QueryResultRow } from 'pg'
 import { quote } from '../db/statement.ts'
+import { begin, commit, rollback, runTransaction } from '../db/transaction.ts'
 import {
+  beginReading,
+  type Default,
+  type ForeignKey,
   findCode,
   findDefaults,
   findForeignKeys,
   findGrants,
   findPolicies,
   findTriggers,
+  type Named,
+  type Policy,
   qualifyNames,
+  type Rename,
+  toDefaultStatement,
+  toKeyStatements,
+  toPolicyStatement,
 } from './statements/repoint.ts'
 
 /** How to make the objects of an application refer to the schema of another auth server. */
@@ -38,7 +48,7 @@ export async function planRepointing(
   settings: RepointSettings,
 ): Promise<RepointPlan> {
   const { from, to } = settings
-  await client.query('begin read only')
+  await client.query(beginReading)
   try {
     await client.query(qualifyNames)
     const list = async <Row extends QueryResultRow>(text: string) =>
@@ -60,10 +70,7 @@ export async function planRepointing(
           .map(toPolicyStatement(rename)),
         ...defaults
           .filter(({ expression }) => mentions(expression))
-          .map(
-            ({ table, name, expression }) =>
-              `alter table ${table} alter column ${name} set default ${rename(expression)};`,
-          ),
+          .map(toDefaultStatement(rename)),
         ...triggers.map(({ definition }) => `${rename(definition)};`),
       ],
       manual: [
@@ -74,7 +81,7 @@ export async function planRepointing(
       ],
     }
   } finally {
-    await client.query('rollback')
+    await client.query(rollback)
   }
 }
 
@@ -83,30 +90,6 @@ async function listGrants(client: Client, { from, to }: RepointSettings): Promis
   const { rows } = await client.query<{ statement: string }>(findGrants, [from, to, claimFunctions])
   return rows.map(({ statement }) => statement)
 }
-
-interface Named {
-  readonly name: string
-}
-
-interface ForeignKey extends Named {
-  readonly table: string
-  readonly definition: string
-  readonly referenced: string
-  readonly isPartitioned: boolean
-}
-
-interface Policy extends Named {
-  readonly table: string
-  readonly condition: string | null
-  readonly check: string | null
-}
-
-interface Default extends Named {
-  readonly table: string
-  readonly expression: string
-}
-
-type Rename = (text: string) => string
 
 /** Functions that return the claims of the current user, without arguments. */
 const claimFunctions = ['uid', 'jwt', 'role', 'email'] as const
@@ -120,33 +103,6 @@ function createRename({ from, to }: RepointSettings): Rename {
   return (text) => text.replaceAll(pattern, (_all, name: string) => `${quote(to)}.${name}`)
 }
 
-/**
- * Adds the key without validation, which does not scan the table, and then validates it, which does
- * not block writes. An operator who runs the printed statements one by one benefits from that; in one
- * transaction, the locks of the first statement last until the end.
- */
-function toKeyStatements(rename: Rename) {
-  return ({ table, name, definition, isPartitioned }: ForeignKey): readonly string[] => {
-    const renamed = rename(definition.replace(/ NOT VALID$/, ''))
-    const change = `alter table ${table} drop constraint ${name}, add constraint ${name} ${renamed}`
-    // PostgreSQL before 18 does not support NOT VALID for foreign keys of partitioned tables.
-    if (isPartitioned) return [`${change};`]
-    const isValidated = !/ NOT VALID$/.test(definition)
-    return [
-      `${change} not valid;`,
-      ...(isValidated ? [`alter table ${table} validate constraint ${name};`] : []),
-    ]
-  }
-}
-
-function toPolicyStatement(rename: Rename) {
-  return ({ table, name, condition, check }: Policy): string => {
-    const using = condition === null ? '' : ` using (${rename(condition)})`
-    const withCheck = check === null ? '' : ` with check (${rename(check)})`
-    return `alter policy ${name} on ${table}${using}${withCheck};`
-  }
-}
-
 export function toRepointText(
   { statements, manual }: RepointPlan,
   settings: RepointSettings,
@@ -155,7 +111,7 @@ export function toRepointText(
     `-- Makes the objects of the application refer to the schema ${quote(settings.to)} instead of ${quote(settings.from)}.`,
     ...(statements.length === 0
       ? ['-- Nothing has to be changed.']
-      : ['begin;', ...statements, 'commit;']),
+      : [`${begin};`, ...statements, `${commit};`]),
     ...(manual.length === 0 ? [] : ['-- Review and change these yourself:']),
     ...manual.map((name) => `--   ${name}`),
   ]
@@ -164,12 +120,7 @@ export function toRepointText(
 
 /** Runs all statements, or none if one fails. */
 export async function applyRepointing(client: Client, { statements }: RepointPlan): Promise<void> {
-  await client.query('begin')
-  try {
+  await runTransaction(client, async () => {
     for (const statement of statements) await client.query(statement)
-    await client.query('commit')
-  } catch (error) {
-    await client.query('rollback').catch(() => undefined)
-    throw error
-  }
+  })
 }

@@ -14,10 +14,15 @@ import { readCsv } from './file/read-csv.ts'
 import { type RawRecord, readJsonl } from './file/read-jsonl.ts'
 import { ImportError } from './import-error.ts'
 import { addOutcomes, createTableReport, type ImportReport, type TableReport } from './report.ts'
-import { claimStagedRows, stageRecords } from './statements/batches.ts'
+import {
+  addSeen,
+  claimStagedRows,
+  createSeen,
+  findSeen,
+  stageRecords,
+} from './statements/batches.ts'
 import { identities } from './statements/identities.ts'
 import type { ImportTable } from './statements/import-table.ts'
-import { addSeen, createSeen, findSeen } from './statements/seen-records.ts'
 import { users } from './statements/users.ts'
 import { TargetWriter } from './target-writer.ts'
 

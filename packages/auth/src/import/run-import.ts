@@ -5,6 +5,7 @@ import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import type { Client } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
+import { beginSnapshot, commit } from '../db/transaction.ts'
 import { ImportError } from './import-error.ts'
 import type { ImportSettings } from './import-settings.ts'
 import { readDatabaseIdentity, withBothDatabases } from './open-both-databases.ts'
@@ -13,7 +14,6 @@ import * as batches from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import { importTables } from './statements/index.ts'
 import {
-  beginReading,
   countAudiences,
   countRows,
   probeTable,
@@ -48,7 +48,7 @@ export async function runImport(settings: ImportSettings): Promise<ImportReport>
 
 /** Begins the transaction in which all rows are read, and checks that they can be read. */
 async function beginSource(source: Client, settings: ImportSettings): Promise<SupabaseSchema> {
-  await source.query(beginReading)
+  await source.query(beginSnapshot)
   await source.query(sessionForCopies)
   await source.query(refuseHiddenRows)
   const schema = await readSupabaseSchema(source, settings.from, settings)
@@ -128,7 +128,7 @@ class Import {
       seconds: (performance.now() - startedAt) / 1_000,
     }
     if (!isDryRun) await this.#writer.run(batches.finishImport, [id, JSON.stringify(report)])
-    await this.#source.query('commit')
+    await this.#source.query(commit)
     return report
   }
 

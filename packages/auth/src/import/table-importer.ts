@@ -1,7 +1,6 @@
-import { pipeline } from 'node:stream/promises'
 import { toCountText } from '@portcullis/service-kit/text/format'
 import type { Client } from 'pg'
-import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { copyRows } from '../db/copy-rows.ts'
 import { nilId } from '../db/nil-id.ts'
 import type { ImportSettings } from './import-settings.ts'
 import { addOutcomes, createTableReport, type TableReport } from './report.ts'
@@ -145,8 +144,8 @@ export class TableImporter {
 
   /** Streams rows from the source into a temporary table. */
   async #copy(select: string, into: string): Promise<void> {
-    const rows = this.#source.query(copyTo(`copy (${this.#schema.toText(select)}) to stdout`))
-    await pipeline(rows, this.#writer.client.query(copyFrom(into)))
+    const to = this.#writer.client
+    await copyRows({ from: this.#source, select: this.#schema.toText(select), to, into })
   }
 }
 

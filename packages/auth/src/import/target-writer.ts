@@ -2,10 +2,11 @@ import { toCode } from '@portcullis/service-kit/text/reason'
 import type { Client, QueryResultRow } from 'pg'
 import { sessionForCopies } from '../db/backup/format.ts'
 import { quote, withSchema } from '../db/statement.ts'
-import { copySchema, copyTables, isCopied } from './dry-run-copies.ts'
+import { runTransaction } from '../db/transaction.ts'
 import { ImportError } from './import-error.ts'
 import { mostExamples, type Outcome, type TableReport } from './report.ts'
 import * as batches from './statements/batches.ts'
+import { copySchema, copyTables, isCopied } from './statements/dry-run-copies.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import { createTokenStage } from './statements/sessions.ts'
 
@@ -123,16 +124,10 @@ export class TargetWriter {
   }
 
   async transaction<Result>(use: () => Promise<Result>): Promise<Result> {
-    await this.client.query('begin')
-    try {
+    return await runTransaction(this.client, async () => {
       await this.client.query(sessionForCopies)
-      const result = await use()
-      await this.client.query('commit')
-      return result
-    } catch (error) {
-      await this.client.query('rollback').catch(() => undefined)
-      throw error
-    }
+      return await use()
+    })
   }
 
   /** Runs a statement, in which `{ns}` is replaced by the schema; in a dry run, by that of the copies. */

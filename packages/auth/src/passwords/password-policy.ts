@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log/log'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { ApiError, invalid } from '../errors.ts'
-import { isStorableText } from '../features/users/metadata.ts'
+import { isStorableText } from '../stored-json.ts'
 
 export interface PasswordPolicy {
   readonly minLength: number

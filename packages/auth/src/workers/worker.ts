@@ -2,7 +2,7 @@ import process from 'node:process'
 import { letYoungSpaceGrow } from '@portcullis/service-kit/process/young-space'
 import { serveUntilStopped } from '@portcullis/service-kit/workers/worker'
 import { openApp } from '../app.ts'
-import { explainFailure } from '../commands/explain-failure.ts'
+import { explainFailure } from '../explain-failure.ts'
 import { AuthLink, type WorkerStart } from './group.ts'
 
 /** Serves the connections that the primary hands over, until the primary stops it or ends. */

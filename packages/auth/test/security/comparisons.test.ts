@@ -4,7 +4,6 @@ import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
 import type { Queries } from '../../src/db/database.ts'
 import { createKeyText, isSameHash, toKeyHash } from '../../src/features/api-keys/key-text.ts'
-import { createOneTimeTokens } from '../../src/features/one-time-codes/one-time-tokens.ts'
 import {
   createImportedTokens,
   createSessionKeyBox,
@@ -14,6 +13,7 @@ import { createProofNonces } from '../../src/features/sessions/proof-nonces.ts'
 import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
 import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createKeyRing } from '../../src/tokens/key-ring.ts'
+import { createOneTimeTokens } from '../../src/tokens/one-time-tokens.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 import { signToken } from '../support/supabase-source/tokens.ts'
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { hash } from '@node-rs/bcrypt'
 import type { Client } from 'pg'
-import { createOneTimeTokens } from '../../src/features/one-time-codes/one-time-tokens.ts'
 import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
 import { createKeyRing } from '../../src/tokens/key-ring.ts'
+import { createOneTimeTokens } from '../../src/tokens/one-time-tokens.ts'
 import { password } from './http-client.ts'
 
 const tokenKey = Buffer.alloc(32, 'one-time tokens')

@@ -5,13 +5,13 @@ import type { CommandIo } from '@portcullis/service-kit/cli/command'
 import type { VerbWithOperands } from '@portcullis/service-kit/cli/verbs'
 import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import { toCountText } from '@portcullis/service-kit/text/format'
+import { parseEmail } from '../../addresses.ts'
 import { ApiError } from '../../errors.ts'
 import { createUserAsAdmin } from '../../features/admin/create-user.ts'
 import { listAfter } from '../../features/admin/list-users.ts'
 import { parseBan, removeUser, updateUserAsAdmin } from '../../features/admin/users.ts'
 import { toAdminEntry } from '../../features/audit/audit.ts'
 import { logOut, revokeAllSessions } from '../../features/sessions/session-list.ts'
-import { parseEmail } from '../../features/users/addresses.ts'
 import {
   findUserByEmail,
   findUserById,

@@ -5,6 +5,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { openClient } from '../connection/open-client.ts'
 import { readSchemaState } from '../migrate/state.ts'
 import { quote } from '../statement.ts'
+import { beginSnapshot, commit } from '../transaction.ts'
 import {
   endOfRows,
   formatName,
@@ -35,12 +36,12 @@ export async function writeBackup(
   const client = await openClient(url, 'portcullis-auth backup')
   const rows: Record<string, number> = {}
   try {
-    await client.query('begin transaction isolation level repeatable read, read only')
+    await client.query(beginSnapshot)
     await client.query(sessionForCopies)
     // Private, because it contains password hashes and keys.
     await writePrivateFile(file, async (output) => {
       await pipeline(writeLines(client, settings, rows), createGzip(), output)
-      await client.query('commit')
+      await client.query(commit)
     })
     return rows
   } finally {

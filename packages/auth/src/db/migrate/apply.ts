@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toCode, toReason } from '@portcullis/service-kit/text/reason'
 import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
+import { runTransaction } from '../transaction.ts'
 import {
   findBuiltIndex,
   isConcurrent,
@@ -87,18 +88,13 @@ export async function inTransaction(
 ): Promise<void> {
   const { client, lease, watch, lockTimeoutMs } = settings
   await retrying(step, settings, async () => {
-    await client.query('begin')
-    try {
+    await runTransaction(client, async () => {
       await client.query(withoutLimits, [`${lockTimeoutMs}`])
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
       watch.enter(step, rows[0]?.pid)
       await run()
       await lease.renew(client)
-      await client.query('commit')
-    } catch (error) {
-      await client.query('rollback').catch(() => undefined)
-      throw error
-    }
+    })
   })
 }
 

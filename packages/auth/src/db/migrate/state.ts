@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { toCode } from '@portcullis/service-kit/text/reason'
 import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
+import { runTransaction } from '../transaction.ts'
 import { leaseTable } from './lease.ts'
 
 /** The migration state of a schema. */
@@ -122,19 +123,18 @@ async function tryToPrepare(
   client: Client,
   { schema, lockTimeoutMs }: PrepareSettings,
 ): Promise<boolean> {
-  await client.query('begin')
   try {
-    await client.query("select set_config('lock_timeout', $1, true)", [`${lockTimeoutMs}`])
-    const { rows } = await client.query<{ isFree: boolean }>(
-      'select pg_try_advisory_xact_lock($1) as "isFree"',
-      [lockKey],
-    )
-    const isFree = rows[0]?.isFree ?? false
-    if (isFree) await createRunnerTables(client, schema)
-    await client.query('commit')
-    return isFree
+    return await runTransaction(client, async () => {
+      await client.query("select set_config('lock_timeout', $1, true)", [`${lockTimeoutMs}`])
+      const { rows } = await client.query<{ isFree: boolean }>(
+        'select pg_try_advisory_xact_lock($1) as "isFree"',
+        [lockKey],
+      )
+      const isFree = rows[0]?.isFree ?? false
+      if (isFree) await createRunnerTables(client, schema)
+      return isFree
+    })
   } catch (error) {
-    await client.query('rollback').catch(() => undefined)
     if (toCode(error) === '55P03') return false
     throw error
   }

@@ -124,6 +124,9 @@ export const removeDeleted = (table: ExportTable): string => `
 export const countRows = (table: ExportTable): string =>
   `select count(*)::double precision as count from ${toOwn(table)} x where ${table.isExported}`
 
+/** How JSON shows times. */
+export const timesInUtc = `set local timezone = 'UTC'`
+
 /** Selects users as JSON objects in the format that `auth import --jsonl` reads. */
 export const selectUserRecords = `
   select x.id, json_strip_nulls(json_build_object(

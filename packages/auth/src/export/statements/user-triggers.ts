@@ -1,3 +1,12 @@
+/** The names are quoted. */
+export interface UserTrigger {
+  readonly table: string
+  readonly name: string
+  /** Whether it fires in every replication role. */
+  readonly isAlways: boolean
+  readonly mayDisable: boolean
+}
+
 /**
  * Lists the triggers of tables that would fire, without those that implement foreign keys. `$1` is the
  * schema and `$2` the names of the tables.
@@ -12,3 +21,9 @@ export const listUserTriggers = `
 
 /** PostgreSQL does not alter a table while it has pending checks of deferred constraints. */
 export const checkDeferredConstraints = 'set constraints all immediate'
+
+export const disableTrigger = ({ table, name }: UserTrigger): string =>
+  `alter table ${table} disable trigger ${name}`
+
+export const enableTrigger = ({ table, name, isAlways }: UserTrigger): string =>
+  `alter table ${table} ${isAlways ? 'enable always' : 'enable'} trigger ${name}`

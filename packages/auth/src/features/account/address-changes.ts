@@ -11,12 +11,12 @@ import type { ClientMailRequest } from '../../messages/requests/user-mail.ts'
 import type { NewFlow, NewMessage, NewToken } from '../../messages/statements/request-parts.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
+import type { OneTimeTokenType } from '../../tokens/one-time-tokens.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import type { OneTimeTokenType } from '../one-time-codes/one-time-tokens.ts'
 import type { Challenge } from '../sessions/pkce.ts'
-import type { UserChange } from '../users/statements/update-user.ts'
+import type { UserChange } from '../user-changes/statements/update-user.ts'
+import { changeUser, noChange } from '../user-changes/update-user.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { changeUser, noChange } from '../users/update-user.ts'
 
 export interface EmailChangeRequest {
   readonly user: Pick<UserRow, 'email'>

@@ -1,3 +1,4 @@
+import { checkAuthorized } from '../../addresses.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import {
   type MessageChannel,
@@ -13,7 +14,6 @@ import type { RequestParts } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { checkAuthorized } from '../users/addresses.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 
 export interface ReauthenticationRequest {

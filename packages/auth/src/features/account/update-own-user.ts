@@ -8,16 +8,17 @@ import {
 } from '../../messages/requests/message-cooldowns.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
+import { type Metadata, omitKeys } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { checkMetadataSize, type Metadata, omitKeys } from '../users/metadata.ts'
-import type { UserChange } from '../users/statements/update-user.ts'
-import { findUserById } from '../users/statements/user-row.ts'
+import type { UserChange } from '../user-changes/statements/update-user.ts'
 import {
   allTokensBut,
   changeUserAndEndSessions,
   noChange,
   toAddressChange,
-} from '../users/update-user.ts'
+} from '../user-changes/update-user.ts'
+import { checkMetadataSize } from '../users/metadata.ts'
+import { findUserById } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { planEmailChange, planPhoneChange } from './address-changes.ts'
 import {

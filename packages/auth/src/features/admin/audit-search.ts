@@ -1,5 +1,7 @@
 import { parseTime } from '@portcullis/service-kit/text/time'
 import { nilId } from '../../db/nil-id.ts'
+import { type Page, toSubstringPattern } from '../../db/statement.ts'
+import { badPagination } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { auditActions } from '../audit/audit.ts'
 import { stepSeconds } from '../audit/sign-in-log.ts'
@@ -9,7 +11,6 @@ import {
   listUserSignInFailures,
   type SignInFailureRow,
 } from '../audit/statements.ts'
-import { badPagination, type Page, toSubstringPattern } from './pages.ts'
 import {
   type AuditPageRow,
   type AuditRow,

@@ -1,7 +1,7 @@
+import { parsePhone } from '../../addresses.ts'
 import { nilId } from '../../db/nil-id.ts'
 import type { Services } from '../../services.ts'
 import { type AuditAction, auditActions } from '../audit/audit.ts'
-import { parsePhone } from '../users/addresses.ts'
 import type { AuditPosition } from './audit-search.ts'
 import { type TailPosition, toTailCursor } from './event-cursors.ts'
 import type { AuditRow } from './statements/audit-log.ts'

@@ -1,12 +1,12 @@
 import { parseTime } from '@portcullis/service-kit/text/time'
 import { nilId } from '../../db/nil-id.ts'
-import { invalid } from '../../errors.ts'
+import type { Page } from '../../db/statement.ts'
+import { badPagination, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import { isStorableText } from '../../stored-json.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
-import { isStorableText } from '../users/metadata.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { toDigits, toIds } from './list-users.ts'
-import { badPagination, type Page } from './pages.ts'
 import {
   firstKeys,
   getFilterUsers,

@@ -3,19 +3,21 @@ import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
 import { toCapError, toCapParts } from '../../messages/requests/message-cooldowns.ts'
+import { claimsNothing } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
+import { type OneTimeTokenType } from '../../tokens/one-time-tokens.ts'
 import { type AuditAction, toSubjectEntry } from '../audit/audit.ts'
-import { claimsNothing, type OneTimeTokenType } from '../one-time-codes/one-time-tokens.ts'
-import { emailExists } from '../users/addresses.ts'
-import { checkMetadataSize, type Metadata } from '../users/metadata.ts'
-import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
+import { draftEmailUser, insertUser, unconfirmed } from '../user-changes/new-users.ts'
 import {
   checkUserUpdate,
   type UpdateCheck,
   type UserChange,
-} from '../users/statements/update-user.ts'
+} from '../user-changes/statements/update-user.ts'
+import { changeUser, noChange } from '../user-changes/update-user.ts'
+import { checkMetadataSize } from '../users/metadata.ts'
 import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
-import { changeUser, noChange } from '../users/update-user.ts'
+import { emailExists } from '../users/taken-errors.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import type { Invitation } from './invite-user.ts'
 

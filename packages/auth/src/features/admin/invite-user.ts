@@ -1,14 +1,14 @@
 import { isTaken } from '../../db/database-errors.ts'
 import { toCapError, toCapParts } from '../../messages/requests/message-cooldowns.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
+import { claimsNothing } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAdminEntry } from '../audit/audit.ts'
-import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { emailExists } from '../users/addresses.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
+import { draftEmailUser, insertUser, unconfirmed } from '../user-changes/new-users.ts'
 import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
+import { emailExists } from '../users/taken-errors.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 
 export interface Invitation {

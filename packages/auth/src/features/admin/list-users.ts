@@ -1,10 +1,10 @@
 import { parseTime } from '@portcullis/service-kit/text/time'
-import { invalid } from '../../errors.ts'
+import { type Page, toSubstringPattern } from '../../db/statement.ts'
+import { badPagination, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { isStorableText } from '../users/metadata.ts'
+import { isStorableText } from '../../stored-json.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
-import { badPagination, type Page, toSubstringPattern } from './pages.ts'
 import {
   type FoundUserRow,
   findUsers,

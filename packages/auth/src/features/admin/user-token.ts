@@ -1,10 +1,10 @@
 import { nilId } from '../../db/nil-id.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import type { Json } from '../../stored-json.ts'
 import { toSubjectEntry } from '../audit/audit.ts'
 import { createAccessToken, fitClaims, toAccessClaims } from '../sessions/access-tokens.ts'
 import type { Client } from '../sessions/sessions.ts'
-import type { Json } from '../users/metadata.ts'
 import { getUser } from '../users/user-record.ts'
 import { writeAuditEntry } from './statements/audit-log.ts'
 

@@ -2,18 +2,19 @@ import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import { invalid } from '../../errors.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAdminEntry, toSubjectEntry } from '../audit/audit.ts'
 import { findSessions, type SessionRecord } from '../sessions/session-list.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { checkMetadataSize, type Metadata } from '../users/metadata.ts'
-import type { IdentityPatch, UserChange } from '../users/statements/update-user.ts'
-import { findUserById, type UserRow } from '../users/statements/user-row.ts'
+import type { IdentityPatch, UserChange } from '../user-changes/statements/update-user.ts'
 import {
   allTokensBut,
   changeUserInTransaction,
   noChange,
   toAddressChange,
-} from '../users/update-user.ts'
+} from '../user-changes/update-user.ts'
+import { checkMetadataSize } from '../users/metadata.ts'
+import { findUserById, type UserRow } from '../users/statements/user-row.ts'
 import { getUser, toUserRecord, type UserRecord, userNotFound } from '../users/user-record.ts'
 import { deleteUser, softDeleteUser } from './statements/delete-user.ts'
 

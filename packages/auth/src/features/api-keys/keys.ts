@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import { checkText, type Metadata } from '../../stored-json.ts'
 import { type AuditAction, type AuditEntry, toAdminEntry, toAuditEntry } from '../audit/audit.ts'
-import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
-import { checkText, type Metadata } from '../users/metadata.ts'
+import { isBelowLevel, type Person } from '../sessions/assurance-level.ts'
 import { createKeyText, toHint, toKeyHash } from './key-text.ts'
 import {
   type ApiKeyRow,

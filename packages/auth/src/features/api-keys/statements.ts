@@ -1,7 +1,7 @@
 import type { Row } from '../../db/database.ts'
 import { batch, object, statement } from '../../db/statement.ts'
 import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
-import type { Metadata } from '../users/metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
 import type { Time } from '../users/statements/user-row.ts'
 
 export interface ApiKeyRow extends Row {

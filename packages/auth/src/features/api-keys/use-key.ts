@@ -1,8 +1,8 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
 import { createAccessToken } from '../sessions/access-tokens.ts'
-import type { Metadata } from '../users/metadata.ts'
 import { isSameHash, parseKeyText, toSecretId } from './key-text.ts'
 import { findShownKey, type ShownKeyRow, touchApiKey } from './statements.ts'
 

@@ -1,7 +1,6 @@
-import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { type AuditAction, toAdminEntry } from './audit.ts'
+import type { Metadata } from '../../stored-json.ts'
+import { type AuditAction, type AuditEntry, toAdminEntry } from './audit.ts'
 
 /** The administrator who makes a change. */
 export interface Administrator {
@@ -13,7 +12,7 @@ export interface Administrator {
 export interface AdminAction {
   readonly now: Date
   readonly ip: string
-  readonly audit: NewAuditEntry
+  readonly audit: AuditEntry
 }
 
 /** @param traits what the action concerns. */
@@ -36,16 +35,3 @@ export function toAdministrator({
 }): Administrator {
   return { adminRole, ip: client.ip }
 }
-
-/** The columns of `AdminAction` in the parameters of a statement. */
-export const actionColumns = 'now timestamptz, ip text, audit jsonb'
-
-/**
- * Writes the entry in `p`, if there is a row in `changed`.
- * @param changed the name of a common table expression.
- */
-export const logAction = (changed: string) => `logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from ${changed} cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )`

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { nilId } from '../../db/nil-id.ts'
-import type { Metadata } from '../users/metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { describeRequest } from './audited-request.ts'
 

@@ -3,7 +3,7 @@ import type { Log } from '@portcullis/service-kit/log/log'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import type { Queries } from '../../db/database.ts'
 import { ApiError, type ErrorCode } from '../../errors.ts'
-import { isStorableText } from '../users/metadata.ts'
+import { isStorableText } from '../../stored-json.ts'
 import { describeRequest } from './audited-request.ts'
 import { trimSignIns, writeSignIns } from './statements.ts'
 

@@ -102,3 +102,16 @@ export const listUserSignInFailures = statement(
   `select ${columns} from {ns}.sign_in_failures where user_id = $3
    order by last_at desc, id desc offset $1 limit $2`,
 ).returning<SignInFailureRow>()
+
+/** The columns of `AdminAction` in the parameters of a statement. */
+export const actionColumns = 'now timestamptz, ip text, audit jsonb'
+
+/**
+ * Writes the entry in `p`, if there is a row in `changed`.
+ * @param changed the name of a common table expression.
+ */
+export const logAction = (changed: string) => `logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select entry.id, entry.payload, p.ip, p.now
+     from ${changed} cross join p cross join jsonb_to_record(p.audit) as entry(id uuid, payload jsonb)
+   )`

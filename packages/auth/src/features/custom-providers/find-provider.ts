@@ -4,7 +4,12 @@ import { type Discovery, DiscoveryError } from '../../plugins/providers/custom/d
 import type { ExternalProvider } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import { toDiscoveryPlace } from './settings.ts'
-import { type CustomProviderRow, findCustomProvider, renewDiscovery } from './statements.ts'
+import {
+  type CustomProviderRow,
+  findCustomProvider,
+  listCustomProviders,
+  renewDiscovery,
+} from './statements.ts'
 
 /** How long a document of OpenID Connect Discovery is used before it is fetched again. */
 const freshMs = 3_600_000
@@ -71,4 +76,14 @@ async function refreshDiscovery(
     const message = `The discovery document of ${row.identifier} is not valid`
     throw new ApiError('unexpected_failure', message, { cause })
   }
+}
+
+/** The registered providers with which users can sign in. */
+export async function listEnabledProviders({
+  db,
+  config,
+}: Pick<Services, 'db' | 'config'>): Promise<readonly CustomProviderRow[]> {
+  if (!config.customOAuth.enabled) return []
+  const rows = await db.run(listCustomProviders, {})
+  return rows.filter(({ settings }) => settings.enabled)
 }

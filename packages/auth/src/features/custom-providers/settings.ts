@@ -4,7 +4,7 @@ import type {
   CustomProviders,
 } from '../../plugins/providers/custom/custom-provider.ts'
 import { toDiscoveryUrl } from '../../plugins/providers/custom/discovery.ts'
-import type { Metadata } from '../users/metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
 
 /** The fields of a provider that administrators set and read. */
 export interface CustomProviderSettings extends CustomProvider {

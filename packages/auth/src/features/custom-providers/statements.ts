@@ -1,7 +1,8 @@
 import type { Row } from '../../db/database.ts'
 import { object, statement } from '../../db/statement.ts'
 import type { Discovery } from '../../plugins/providers/custom/discovery.ts'
-import { type AdminAction, actionColumns, logAction } from '../audit/admin-action.ts'
+import { type AdminAction } from '../audit/admin-action.ts'
+import { actionColumns, logAction } from '../audit/statements.ts'
 import type { Time } from '../users/statements/user-row.ts'
 import type { CustomProviderSettings } from './settings.ts'
 

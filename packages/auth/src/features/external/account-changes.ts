@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { checkAuthorized } from '../../addresses.ts'
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import { toCapParts } from '../../messages/requests/message-cooldowns.ts'
@@ -13,8 +14,7 @@ import {
 import type { ExternalProvider } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { checkAuthorized } from '../users/addresses.ts'
-import type { NewIdentity } from '../users/statements/create-user.ts'
+import type { NewIdentity } from '../user-changes/statements/create-user.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import {
   type CandidateRow,

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { checkAuthorized } from '../../addresses.ts'
 import { ApiError } from '../../errors.ts'
 import { countCode } from '../../messages/requests/daily-codes.ts'
 import { secondsUntilDue, toCapError } from '../../messages/requests/message-cooldowns.ts'
 import { tryToMail, userMails } from '../../messages/requests/user-mail.ts'
+import { claimsNothing } from '../../messages/statements/request-parts.ts'
 import type { ExternalEmail } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
-import { checkAuthorized } from '../users/addresses.ts'
-import { insertUser, unconfirmed } from '../users/new-users.ts'
+import { insertUser, unconfirmed } from '../user-changes/new-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import {
   applyChange,

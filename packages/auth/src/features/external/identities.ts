@@ -1,3 +1,4 @@
+import { checkAuthorized } from '../../addresses.ts'
 import { ApiError } from '../../errors.ts'
 import { countCode } from '../../messages/requests/daily-codes.ts'
 import {
@@ -12,14 +13,15 @@ import {
   findMainEmail,
 } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
+import { omitKeys } from '../../stored-json.ts'
 import { planEmailChange } from '../account/address-changes.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
+import { isBelowLevel, type Person } from '../sessions/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { findCaller } from '../sessions/statements/sessions.ts'
-import { checkAuthorized, emailExists } from '../users/addresses.ts'
-import { omitKeys, reservedKeys } from '../users/metadata.ts'
+import { reservedKeys } from '../users/metadata.ts'
 import { findUserById, type IdentityRow, type UserRow } from '../users/statements/user-row.ts'
+import { emailExists } from '../users/taken-errors.ts'
 import {
   applyChange,
   checkBan,

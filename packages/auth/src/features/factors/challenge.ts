@@ -8,10 +8,10 @@ import {
 } from '../../messages/requests/message-cooldowns.ts'
 import type { FactorKind } from '../../plugins/factors/factor-kind.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
+import { isVerified } from '../sessions/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { isVerified } from './assurance-level.ts'
 import {
   factorNotFound,
   findKindOf,

@@ -6,12 +6,12 @@ import type { WithNotices } from '../../messages/statements/request-parts.ts'
 import { factorKindNames } from '../../plugins/factors/index.ts'
 import type { MfaConfig } from '../../plugins/factors/settings.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { type AuditAction, type AuditEntry, toAuditEntry, toSubjectEntry } from '../audit/audit.ts'
+import { isVerified } from '../sessions/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
-import type { Metadata } from '../users/metadata.ts'
 import type { FactorRow } from '../users/statements/user-row.ts'
 import { getUser } from '../users/user-record.ts'
-import { isVerified } from './assurance-level.ts'
 import {
   factorNotFound,
   findConfiguredKind,

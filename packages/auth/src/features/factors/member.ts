@@ -3,8 +3,8 @@ import { ApiError, invalid } from '../../errors.ts'
 import type { FactorKind, FactorVariables } from '../../plugins/factors/factor-kind.ts'
 import { factorKindNames, factorKinds, isFactorKindName } from '../../plugins/factors/index.ts'
 import type { Services } from '../../services.ts'
+import { isBelowLevel, type Person } from '../sessions/assurance-level.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
-import { isBelowLevel, type Person } from './assurance-level.ts'
 
 /** Recovery codes can replace any factor. They come in a set and are never the only factor. */
 export const recoveryCodeType = 'recovery_code'

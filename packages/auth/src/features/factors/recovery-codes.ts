@@ -3,13 +3,13 @@ import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
+import { isVerified } from '../sessions/assurance-level.ts'
 import { judgeFactor } from '../sessions/hook-verdicts.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import { revokeSessions, type SessionRow } from '../sessions/statements/sessions.ts'
-import type { Metadata } from '../users/metadata.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
-import { isVerified } from './assurance-level.ts'
 import {
   factorNotFound,
   type Member,

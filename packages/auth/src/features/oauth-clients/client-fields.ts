@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
+import { isStorableText } from '../../stored-json.ts'
 import { isDangerousScheme, isLoopback } from '../redirects/redirects.ts'
-import { isStorableText } from '../users/metadata.ts'
 
 /** By type of client: how it can authenticate. The first method is the default. */
 const methodsByType = {
@@ -13,14 +13,17 @@ export type AuthMethod = (typeof methodsByType)[ClientType][number]
 
 const clientTypes = ['public', 'confidential'] as const
 const authMethods: readonly AuthMethod[] = [...methodsByType.public, ...methodsByType.confidential]
-/** The grants that clients can register for. */
-export const grantTypes = [
-  'authorization_code',
-  'refresh_token',
-  'client_credentials',
-  'urn:ietf:params:oauth:grant-type:device_code',
-  'urn:ietf:params:oauth:grant-type:token-exchange',
-] as const
+
+/** A grant of the token endpoint, for which clients can register. */
+export interface GrantType {
+  /** The value of the parameter `grant_type`. */
+  readonly name: string
+  /**
+   * Whether the grant gives tokens without the consent of a user: the client must prove who it is, and
+   * an administrator must have registered it.
+   */
+  readonly isTrusted: boolean
+}
 
 /** The fields of a request. Names, limits and messages are those of Supabase Auth. */
 export interface ClientFields {
@@ -37,10 +40,10 @@ export interface ClientFields {
 }
 
 /** Checks the fields that are present. @throws {ApiError} */
-export function checkClientFields(fields: ClientFields): void {
+export function checkClientFields(fields: ClientFields, grantTypes: readonly GrantType[]): void {
   const { redirect_uris: redirectUris, grant_types: grants, client_name: name = '' } = fields
   if (redirectUris !== undefined) checkRedirectUris(redirectUris, grants)
-  if (grants !== undefined) checkGrantTypes(grants)
+  if (grants !== undefined) checkGrantTypes(grants, grantTypes)
   if (name.length > 1_024) throw invalid('client_name cannot exceed 1024 characters')
   if (!isStorableText(name)) throw invalid('client_name has a character that cannot be stored')
   checkPageUrl('client_uri', fields.client_uri)
@@ -81,25 +84,28 @@ function findRedirectFault(uri: string): string | undefined {
   return uri.includes('#') ? 'fragment not allowed in redirect URI' : undefined
 }
 
-function checkGrantTypes(types: readonly string[]): void {
+function checkGrantTypes(types: readonly string[], grantTypes: readonly GrantType[]): void {
   if (types.length === 0) throw invalid('grant_types cannot be empty')
-  const known: readonly string[] = grantTypes
+  const known = grantTypes.map(({ name }) => name)
   if (types.every((type) => known.includes(type))) return
-  throw invalid(`grant_types must only contain ${grantTypes.join(', ')}`)
+  throw invalid(`grant_types must only contain ${known.join(', ')}`)
 }
 
-/**
- * The grants that give tokens without the consent of a user: a client must prove who it is, and an
- * administrator must have registered it.
- */
-export const trustedGrants: readonly string[] = [
-  'client_credentials',
-  'urn:ietf:params:oauth:grant-type:token-exchange',
-]
+/** The first of the names that is the name of a trusted grant. */
+export function findTrustedGrant(
+  names: readonly string[],
+  grantTypes: readonly GrantType[],
+): string | undefined {
+  return names.find((name) => grantTypes.some((type) => type.isTrusted && type.name === name))
+}
 
 /** @throws {ApiError} */
-export function checkGrantsOf(clientType: ClientType, grants: readonly string[]): void {
-  const trusted = grants.find((type) => trustedGrants.includes(type))
+export function checkGrantsOf(
+  clientType: ClientType,
+  grants: readonly string[],
+  grantTypes: readonly GrantType[],
+): void {
+  const trusted = findTrustedGrant(grants, grantTypes)
   if (clientType === 'confidential' || trusted === undefined) return
   throw invalid(`The grant type ${trusted} needs a confidential client`)
 }

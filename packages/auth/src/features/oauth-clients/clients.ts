@@ -1,7 +1,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
+import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
+import type { AuditAction } from '../audit/audit.ts'
 import {
   type ClientFields,
   checkClientFields,
@@ -48,12 +49,6 @@ export function toClientRecord(client: OAuthClientRow, secret?: string) {
 
 export type ClientRecord = ReturnType<typeof toClientRecord>
 
-/** The administrator who makes a change, or the client that manages its own registration. */
-export interface Administrator {
-  readonly adminRole: string
-  readonly ip: string
-}
-
 export interface NewClientFields extends ClientFields {
   readonly client_type?: string
 }
@@ -75,10 +70,10 @@ export async function createClient(
   if (redirect_uris.length === 0 && grants.includes('authorization_code')) {
     throw invalid('redirect_uris is required')
   }
-  checkClientFields({ ...fields, redirect_uris, grant_types: grants })
+  checkClientFields({ ...fields, redirect_uris, grant_types: grants }, services.grantTypes)
   const { client_type, token_endpoint_auth_method: method } = fields
   const { clientType, authMethod } = parseClientKind(client_type, method)
-  checkGrantsOf(clientType, grants)
+  checkGrantsOf(clientType, grants, services.grantTypes)
   const secret = clientType === 'confidential' ? createSecret() : undefined
   const id = randomUUID()
   const [client] = await services.db.run(addOAuthClient, {
@@ -135,9 +130,9 @@ export async function updateClient(
   if (Object.values(given).every((value) => value === undefined)) {
     throw invalid('No fields provided for update')
   }
-  checkClientFields(fields)
+  checkClientFields(fields, services.grantTypes)
   const { client_type } = await getClient(services, id)
-  checkGrantsOf(client_type, grant_types ?? [])
+  checkGrantsOf(client_type, grant_types ?? [], services.grantTypes)
   const [client] = await services.db.run(changeOAuthClient, {
     ...(redirect_uris && { redirect_uris }),
     ...(grant_types && { grant_types }),
@@ -192,14 +187,9 @@ export async function removeClient(
   requireClient(removed)
 }
 
-function toAction(
-  services: Services,
-  action: AuditAction,
-  id: string,
-  { adminRole, ip }: Administrator,
-) {
-  const audit = toAdminEntry(action, adminRole, { client_id: id })
-  return { id, now: new Date(services.now()), ip, audit }
+/** @param admin the administrator, or the client that manages its own registration. */
+function toAction(services: Services, action: AuditAction, id: string, admin: Administrator) {
+  return { id, ...toAdminAction(services, action, admin, { client_id: id }) }
 }
 
 /** @throws {ApiError} */
@@ -216,4 +206,10 @@ export function createSecret(): string {
 /** The secret has 256 random bits, so a plain hash cannot be reversed by guessing. */
 function toSecretHash(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
+}
+
+/** @throws {ApiError} unless the OAuth server is enabled. */
+export function requireOAuthServer({ config }: Pick<Services, 'config'>): void {
+  if (config.oauthServer.enabled) return
+  throw new ApiError('feature_disabled', 'OAuth server is disabled')
 }

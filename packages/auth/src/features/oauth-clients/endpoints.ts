@@ -1,8 +1,8 @@
 import { invalid } from '../../errors.ts'
 import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
+import { largestPageSize, parsePage, toPageHeaders } from '../../http/pages.ts'
 import { Type } from '../../http/schema.ts'
-import { largestPageSize, parsePage, toPageHeaders } from '../admin/pages.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
 import {
   createClient,
@@ -10,10 +10,10 @@ import {
   listClients,
   removeClient,
   renewSecret,
+  requireOAuthServer,
   toClientRecord,
   updateClient,
 } from './clients.ts'
-import { requireOAuthServer } from './enabled.ts'
 
 const path = '/admin/oauth/clients'
 const clientPath = `${path}/:client_id`

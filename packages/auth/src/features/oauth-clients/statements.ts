@@ -1,6 +1,7 @@
 import type { Row } from '../../db/database.ts'
 import { object, statement } from '../../db/statement.ts'
-import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
+import type { AdminAction } from '../audit/admin-action.ts'
+import { actionColumns, logAction } from '../audit/statements.ts'
 import type { Time } from '../users/statements/user-row.ts'
 import type { AuthMethod, ClientType } from './client-fields.ts'
 
@@ -30,7 +31,7 @@ export interface OAuthClientRow extends Row {
 }
 
 /** The columns of an `OAuthClientRow`. */
-export const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
+const clientColumns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
   c.client_name, c.client_uri, c.logo_uri, c.scope, c.dpop_bound_access_tokens, c.registration_type,
   c.metadata_url, c.metadata_expires_at, c.previous_secret_expires_at, c.created_at, c.updated_at`
 
@@ -39,21 +40,11 @@ const parameters = `p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, client_type text, secret_hash text,
        token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text,
        client_uri text, logo_uri text, scope text, dpop_bound_access_tokens boolean, registration_type text, registration_token_hash text,
-       previous_secret_expires_at timestamptz, now timestamptz, ip text, audit jsonb)
+       previous_secret_expires_at timestamptz, ${actionColumns})
    )`
 
-/** @param changed the name of the common table expression whose rows are logged. */
-const logged = (changed: string) => `logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from ${changed} cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )`
-
-interface ClientAction {
+interface ClientAction extends AdminAction {
   readonly id: string
-  readonly now: Date
-  readonly ip: string
-  readonly audit: NewAuditEntry
 }
 
 interface ClientValues
@@ -91,7 +82,7 @@ export const addOAuthClient = statement(
        p.dpop_bound_access_tokens, p.registration_type, decode(p.registration_token_hash, 'hex'), p.now, p.now
      from p
      returning *
-   ), ${logged('c')}
+   ), ${logAction('c')}
    select ${clientColumns} from c`,
 ).returning<OAuthClientRow>()
 
@@ -188,7 +179,7 @@ export const changeOAuthClient = statement(
        updated_at = p.now
      from p where c.id = p.id
      returning c.*
-   ), ${logged('c')}
+   ), ${logAction('c')}
    select ${clientColumns} from c`,
 ).returning<OAuthClientRow>()
 
@@ -201,6 +192,6 @@ export const removeOAuthClient = statement(
    ), ended as (
      update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
      from c cross join p where s.oauth_client_id = c.id and s.revoked_at is null
-   ), ${logged('c')}
+   ), ${logAction('c')}
    select id from c`,
 )

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { toIssuer } from '../../config/oauth-server.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import { isStorableText } from '../../stored-json.ts'
 import type { OAuthClientRow } from '../oauth-clients/statements.ts'
 import { withQuery } from '../redirects/redirect-location.ts'
-import { isStorableText } from '../users/metadata.ts'
-import { findClient } from './find-client.ts'
+import { findClient } from './clients.ts'
 import { oauthError } from './oauth-error.ts'
-import { isRegistered } from './redirect-uris.ts'
-import { parseResources } from './resources.ts'
-import { parseScope, toScopes } from './scopes.ts'
+import { parseResources, parseScope, toScopes } from './requested-access.ts'
 import {
   addAuthorization,
   type NewAuthorization,
@@ -135,6 +133,26 @@ function readTarget(client: OAuthClientRow, parameters: RequestParameters): Resp
   if (redirectUri === '') throw invalid('redirect_uri is required')
   if (!isRegistered(client.redirect_uris, redirectUri)) throw invalid('invalid redirect_uri')
   return { redirect_uri: redirectUri, state }
+}
+
+/** An http URL of a loopback address, with any port. */
+const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(?::\d{1,5})?(?=[/?]|$)/
+
+/**
+ * Whether a client may use this redirect URI: only the exact text that it has registered. Apps on a
+ * computer listen on a port that they find free, so the port of a loopback address may differ
+ * (RFC 8252, section 7.3).
+ */
+function isRegistered(registered: readonly string[], requested: string): boolean {
+  return registered.some((uri) => uri === requested || isSameLoopback(uri, requested))
+}
+
+function isSameLoopback(registered: string, requested: string): boolean {
+  return loopback.test(registered) && withoutPort(registered) === withoutPort(requested)
+}
+
+function withoutPort(uri: string): string {
+  return uri.replace(loopback, 'http://$1')
 }
 
 /** @throws {ApiError} */

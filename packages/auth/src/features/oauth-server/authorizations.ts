@@ -1,14 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { toDeviceUrl } from '../../config/oauth-server.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { isBelowLevel } from '../factors/assurance-level.ts'
 import { withQuery } from '../redirects/redirect-location.ts'
+import { isBelowLevel } from '../sessions/assurance-level.ts'
 import type { CallerRow } from '../sessions/statements/sessions.ts'
 import { toCodeLocation, toErrorLocation } from './authorization-request.ts'
-import { toDeviceUrl } from './pages/page-urls.ts'
-import { canBeTaken } from './redirect-uris.ts'
-import { toScopes } from './scopes.ts'
+import { toScopes } from './requested-access.ts'
 import {
   approveAuthorization,
   type ClaimedRow,
@@ -67,7 +66,7 @@ export async function refuse(
   const now = new Date(services.now())
   const [denied] = await services.db.run(denyAuthorization, { id, userId, now })
   if (denied === undefined) throw notFound()
-  if (request.user_code !== null) return withQuery(toDeviceUrl(services), { done: 'denied' })
+  if (request.user_code !== null) return withQuery(toDeviceUrl(services.config), { done: 'denied' })
   return toErrorLocation(services, request, error, description)
 }
 
@@ -123,6 +122,14 @@ function isConsentNeeded({ granted_scopes: granted, ...request }: ClaimedRow): b
   return granted.some((known) => known === null || scopes.some((scope) => !known.includes(scope)))
 }
 
+/**
+ * Whether another app on the same device could receive the response. The registration then does not
+ * prove which app sends a request, so every request needs the consent of the user (RFC 8252, section 8.6).
+ */
+function canBeTaken(uri: string): boolean {
+  return !uri.startsWith('https:')
+}
+
 /** @param isDecision whether the user decides now. @throws {ApiError} */
 async function approve(
   services: Services,
@@ -155,7 +162,8 @@ async function approve(
   })
   if (approved === undefined) throw notFound()
   // A device asks for its tokens itself.
-  if (request.user_code !== null) return withQuery(toDeviceUrl(services), { done: 'approved' })
+  if (request.user_code !== null)
+    return withQuery(toDeviceUrl(services.config), { done: 'approved' })
   return toCodeLocation(services, request, code)
 }
 

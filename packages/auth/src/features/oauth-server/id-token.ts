@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { toIssuer } from '../../config/oauth-server.ts'
 import type { Services } from '../../services.ts'
-import type { ClientGrant } from '../sessions/client-grants.ts'
+import type { ClientGrant } from '../../tokens/client-grants.ts'
 import type { Amr, SessionRow } from '../sessions/statements/sessions.ts'
 import { toUserClaims } from './user-claims.ts'
 

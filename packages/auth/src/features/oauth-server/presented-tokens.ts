@@ -3,8 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import type { OAuthClientRow } from '../oauth-clients/statements.ts'
-import { findOAuthClient } from '../oauth-clients/statements.ts'
+import { findOAuthClient, type OAuthClientRow } from '../oauth-clients/statements.ts'
 import {
   findUserOfClaims,
   readAccessToken,

@@ -1,8 +1,8 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { trustedGrants } from '../oauth-clients/client-fields.ts'
+import type { Administrator } from '../audit/admin-action.ts'
+import { findTrustedGrant } from '../oauth-clients/client-fields.ts'
 import {
-  type Administrator,
   type ClientRecord,
   createClient,
   createSecret,
@@ -13,7 +13,7 @@ import {
   updateClient,
 } from '../oauth-clients/clients.ts'
 import { findClientSecrets } from '../oauth-clients/statements.ts'
-import { isHashOf } from './client-authentication.ts'
+import { isHashOf } from './clients.ts'
 import { invalidToken, oauthError } from './oauth-error.ts'
 
 /** What a client sends to register itself (RFC 7591, section 2). Other fields are ignored. */
@@ -43,7 +43,7 @@ export async function registerClient(
       { oauthError: 'access_denied' },
     )
   }
-  checkMetadata(metadata)
+  checkMetadata(services, metadata)
   const token = createSecret()
   const admin = { adminRole: actor, ip }
   const client = await asMetadataError(() => createClient(services, metadata, admin, { token }))
@@ -73,7 +73,7 @@ export async function changeRegistration(
   metadata: ClientMetadata,
 ): Promise<Registration> {
   const token = await checkRegistrationToken(services, registered)
-  checkMetadata(metadata)
+  checkMetadata(services, metadata)
   const texts = { client_name: '', client_uri: '', logo_uri: '', scope: '' }
   const empty = { ...texts, dpop_bound_access_tokens: false }
   const { client_type: _, ...fields } = metadata
@@ -106,15 +106,15 @@ async function checkRegistrationToken(
 }
 
 /** @throws {ApiError} */
-function checkMetadata({
-  response_types: types = ['code'],
-  grant_types = [],
-}: ClientMetadata): void {
+function checkMetadata(
+  { grantTypes }: Services,
+  { response_types: types = ['code'], grant_types = [] }: ClientMetadata,
+): void {
   if (types.some((type) => type !== 'code')) {
     throw oauthError('invalid_client_metadata', 'response_types must only contain code')
   }
   // Such a client would get tokens without any user, so that anyone could.
-  const trusted = grant_types.find((type) => trustedGrants.includes(type))
+  const trusted = findTrustedGrant(grant_types, grantTypes)
   if (trusted !== undefined) {
     const message = `Only an administrator can register a client for ${trusted}`
     throw oauthError('invalid_client_metadata', message)

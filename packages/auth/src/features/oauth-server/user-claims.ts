@@ -1,5 +1,5 @@
-import { type ClientGrant, hasScope } from '../sessions/client-grants.ts'
-import type { Json, Metadata } from '../users/metadata.ts'
+import type { Json, Metadata } from '../../stored-json.ts'
+import { type ClientGrant, hasScope } from '../../tokens/client-grants.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 
 /** The claims about a user that the scope includes (OpenID Connect Core 1.0, section 5.4). */

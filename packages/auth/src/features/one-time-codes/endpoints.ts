@@ -1,9 +1,11 @@
+import { parseEmail, parsePhone } from '../../addresses.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { type Answer, type Call, json, redirect } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { type Static, Type } from '../../http/schema.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
+import { pkcePrefix } from '../../tokens/one-time-tokens.ts'
 import {
   findRedirectTarget,
   toErrorParameters,
@@ -11,8 +13,6 @@ import {
   withFragment,
   withQuery,
 } from '../redirects/redirect-location.ts'
-import { parseEmail, parsePhone } from '../users/addresses.ts'
-import { pkcePrefix } from './one-time-tokens.ts'
 import {
   type EmailVerificationType,
   isEmailVerification,

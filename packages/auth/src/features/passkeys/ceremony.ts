@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
-import type { Metadata } from '../users/metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
+import { isBelowLevel, type Person } from '../sessions/assurance-level.ts'
 import { addWebAuthnChallenge, type Ceremony, type TakenChallenge } from './statements.ts'
 import { CredentialError, type WebAuthnOptions } from './webauthn.ts'
 

@@ -2,8 +2,8 @@ import { invalid } from '../../errors.ts'
 import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { Type } from '../../http/schema.ts'
+import { checkText } from '../../stored-json.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
-import { checkText } from '../users/metadata.ts'
 import type { CeremonyAnswer } from './ceremony.ts'
 import {
   findOwnPasskeys,

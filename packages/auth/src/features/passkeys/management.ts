@@ -1,8 +1,8 @@
 import { type ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { type AuditEntry, toAuditEntry, toSubjectEntry } from '../audit/audit.ts'
-import type { Person } from '../factors/assurance-level.ts'
-import type { Metadata } from '../users/metadata.ts'
+import type { Person } from '../sessions/assurance-level.ts'
 import { getUser } from '../users/user-record.ts'
 import { requireManager, requirePasskeys } from './ceremony.ts'
 import {

@@ -3,10 +3,10 @@ import type { Queries } from '../../db/database.ts'
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import type { Person } from '../factors/assurance-level.ts'
+import type { Person } from '../sessions/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
-import type { Metadata } from '../users/metadata.ts'
 import { userNotFound } from '../users/user-record.ts'
 import {
   type CeremonyAnswer,

@@ -1,8 +1,8 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { notingFailure } from '../audit/sign-in-log.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
-import type { Metadata } from '../users/metadata.ts'
 import {
   type CeremonyAnswer,
   requireChallenge,

@@ -1,6 +1,7 @@
 import type { Row } from '../../db/database.ts'
 import { object, statement } from '../../db/statement.ts'
 import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
+import { logAction } from '../audit/statements.ts'
 import type { Time, UserRow } from '../users/statements/user-row.ts'
 
 export type Ceremony = 'registration' | 'authentication'
@@ -112,11 +113,7 @@ export const addPasskey = statement(
      from p
      where (select count(*) from {ns}.webauthn_credentials k where k.user_id = p.user_id) < p.most
      returning *
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from added cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('added')}
    select ${listColumns('k')} from added k`,
 ).returning<PasskeyRow>()
 
@@ -143,11 +140,7 @@ export const renamePasskey = statement(
      update {ns}.webauthn_credentials k set friendly_name = p.friendly_name, updated_at = p.now
      from p where k.id = p.id and k.user_id = p.user_id
      returning k.*
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from renamed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('renamed')}
    select ${listColumns('k')} from renamed k`,
 ).returning<PasskeyRow>()
 
@@ -162,11 +155,7 @@ export const removePasskey = statement(
      delete from {ns}.webauthn_credentials k using p
      where k.id = p.id and k.user_id = p.user_id
      returning k.id
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from removed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('removed')}
    select id from removed`,
 )
 

@@ -1,6 +1,6 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { RelyingParty } from '../../config/passkeys.ts'
-import type { Metadata } from '../users/metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 
 /** The known properties of an authenticator's credential. */

@@ -1,3 +1,4 @@
+import { parseEmail, parsePhone } from '../../addresses.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { type Answer, type Call, json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -6,7 +7,6 @@ import { readRecipients } from '../../messages/requests/daily-codes.ts'
 import { createMessageId, toMessageBody } from '../../messages/requests/message-id.ts'
 import { readClientMailRequest } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
-import { parseEmail, parsePhone } from '../users/addresses.ts'
 import {
   type PhoneResendType,
   type ResendType,

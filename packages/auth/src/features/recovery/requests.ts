@@ -15,9 +15,9 @@ import {
   tryToDeferMail,
   userMails,
 } from '../../messages/requests/user-mail.ts'
+import { claimsNothing } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
 import { resendEmailChange, resendPhoneChange } from '../account/address-changes.ts'
-import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 /**

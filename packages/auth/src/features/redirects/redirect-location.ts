@@ -1,5 +1,4 @@
 import { type ApiError, type ErrorCode, invalid } from '../../errors.ts'
-import type { Call } from '../../http/call.ts'
 import type { TokenResponse } from '../sessions/sessions.ts'
 import { type Redirects, serialiseUrl } from './redirects.ts'
 
@@ -60,6 +59,13 @@ export function withQuery(target: string, parameters: Parameters): string {
   })
 }
 
+/** What a request says about the redirect. */
+export interface RedirectRequest {
+  readonly query: Readonly<Record<string, string | undefined>>
+  readonly isSdk: boolean
+  header(name: string): string | undefined
+}
+
 /**
  * Where the browser is finally redirected to: the URL in the request, if it is permitted; otherwise
  * the referrer, if it is permitted; otherwise the site. A URL that is not permitted fails the
@@ -68,7 +74,7 @@ export function withQuery(target: string, parameters: Parameters): string {
  * @throws {ApiError}
  */
 export function findRedirectTarget(
-  call: Pick<Call, 'header' | 'query' | 'isSdk'>,
+  call: RedirectRequest,
   redirects: Redirects,
   inBody?: string,
 ): string {

@@ -7,6 +7,7 @@ import { uuidPattern } from '../sessions/bearer.ts'
 import {
   addScimToken,
   findScimProvider,
+  listScimTokens,
   removeScimToken,
   type ScimTokenRow,
 } from './statements/tokens.ts'
@@ -14,6 +15,14 @@ import {
 /** Two while a token is replaced, and some for tests of the connection. */
 const mostTokens = 5
 const prefix = 'scim_'
+
+/** The tokens of a provider, without the texts that clients present. */
+export async function listTokens(
+  { db }: Services,
+  providerId: string,
+): Promise<readonly ScimTokenRow[]> {
+  return await db.run(listScimTokens, { providerId })
+}
 
 /** Only this response has the token; the server stores its hash. @throws {ApiError} */
 export async function createScimToken(

@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import type { Claims, TokenSigner } from '../../tokens/json-web-token.ts'
-import { isBelowLevel } from '../factors/assurance-level.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
+import { isBelowLevel } from './assurance-level.ts'
 import type { Amr } from './statements/sessions.ts'
 
 export interface AccessTokenSettings {

@@ -1,7 +1,7 @@
 import { toNetwork } from '../../limits/buckets.ts'
 import type { Guess, GuessLimit } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
-import { isStorableText } from '../users/metadata.ts'
+import { isStorableText } from '../../stored-json.ts'
 import type { Account } from './account-keys.ts'
 import type { Client } from './sessions.ts'
 import { findSessionAddresses } from './statements/session-list.ts'

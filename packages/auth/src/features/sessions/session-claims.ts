@@ -1,4 +1,5 @@
 import type { Hooks } from '../../plugins/hooks/index.ts'
+import { restrictClaims, withholdClaims } from '../../tokens/client-grants.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
 import {
   type AccessTokenSettings,
@@ -8,7 +9,6 @@ import {
   toAccessClaims,
   toSessionEnd,
 } from './access-tokens.ts'
-import { restrictClaims, withholdClaims } from './client-grants.ts'
 import type { Amr, SessionRow } from './statements/sessions.ts'
 
 export interface ClaimsParts {

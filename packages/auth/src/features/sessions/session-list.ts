@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
+import type { Json } from '../../stored-json.ts'
 import { type AuditEntry, toAdminEntry } from '../audit/audit.ts'
-import type { Json } from '../users/metadata.ts'
 import { toLimitValues } from './statements/session-limits.ts'
 import {
   endManySessions,

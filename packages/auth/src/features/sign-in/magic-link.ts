@@ -1,3 +1,4 @@
+import { ApiError } from '../../errors.ts'
 import { toCapParts, toRefusalError } from '../../messages/requests/message-cooldowns.ts'
 import {
   type ClientMailRequest,
@@ -11,18 +12,18 @@ import {
   type UserMail,
   userMails,
 } from '../../messages/requests/user-mail.ts'
+import { claimsNothing } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
+import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../user-changes/new-users.ts'
 import {
   hidesDisabledSignup,
   maySignIn,
   type Newcomer,
   signUpUnlessKnown,
-} from '../users/sign-up-allowed.ts'
-import type { NewUser } from '../users/statements/create-user.ts'
+} from '../user-changes/sign-up-allowed.ts'
+import type { NewUser } from '../user-changes/statements/create-user.ts'
 import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 
 export interface MagicLinkRequest extends ClientMailRequest {
@@ -38,6 +39,16 @@ export interface MagicLinkRequest extends ClientMailRequest {
 
 /** The stored request when no user is created. */
 export type DeferredMagicLink = Omit<MagicLinkRequest, 'newcomer'>
+
+/** @throws {ApiError} */
+export function checkMagicLinkAllowed({ config: { site } }: Services): void {
+  if (!site.emailEnabled) {
+    throw new ApiError('email_provider_disabled', 'Email logins are disabled')
+  }
+  if (!site.magicLinkEnabled) {
+    throw new ApiError('email_provider_disabled', 'Login with magic link is disabled')
+  }
+}
 
 /**
  * Signs up an unknown user, if that is allowed. Their first link confirms the address. Known users

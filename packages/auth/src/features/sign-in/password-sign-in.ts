@@ -1,12 +1,12 @@
+import { parsePhone } from '../../addresses.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { noticeWeakness } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
+import { isStorableText } from '../../stored-json.ts'
 import { notingFailure } from '../audit/sign-in-log.ts'
 import { judgePassword } from '../sessions/hook-verdicts.ts'
 import { guardPassword } from '../sessions/password-attempts.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { parsePhone } from '../users/addresses.ts'
-import { isStorableText } from '../users/metadata.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 /** If a concurrent sign-in replaces an outdated hash of the same password, the check is repeated. */

@@ -9,17 +9,17 @@ import {
   toConfirmation,
   toTextCooldown,
 } from '../../messages/requests/phone-messages.ts'
+import { claimsNothing } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
-import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { confirmPhone, draftPhoneUser, insertUser, unconfirmed } from '../users/new-users.ts'
+import { confirmPhone, draftPhoneUser, insertUser, unconfirmed } from '../user-changes/new-users.ts'
 import {
   hidesDisabledSignup,
   maySignIn,
   type Newcomer,
   signUpUnlessKnown,
-} from '../users/sign-up-allowed.ts'
+} from '../user-changes/sign-up-allowed.ts'
 import { findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 export interface PhoneOtpRequest extends ClientTextRequest {

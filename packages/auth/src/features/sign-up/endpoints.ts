@@ -1,3 +1,4 @@
+import { checkAuthorized, parseEmail, parsePhone } from '../../addresses.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { type Answer, type Call, json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
@@ -8,9 +9,8 @@ import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 import { findRedirectTarget } from '../redirects/redirect-location.ts'
 import { parseChallenge } from '../sessions/pkce.ts'
-import { checkAuthorized, parseEmail, parsePhone } from '../users/addresses.ts'
+import { checkSignupAllowed } from '../user-changes/sign-up-allowed.ts'
 import { parseOwnMetadata } from '../users/metadata.ts'
-import { checkSignupAllowed } from '../users/sign-up-allowed.ts'
 import { signUpAnonymously, signUpByEmail, signUpByPhone } from './sign-up.ts'
 
 const body = Type.Object({

@@ -1,8 +1,13 @@
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import type { AuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { type NewUserInput, type UserDraft, unconfirmed, untouched } from '../users/new-users.ts'
+import {
+  type NewUserInput,
+  type UserDraft,
+  unconfirmed,
+  untouched,
+} from '../user-changes/new-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { echoSignUp } from './statements.ts'

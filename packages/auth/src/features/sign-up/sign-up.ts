@@ -26,9 +26,9 @@ import {
 } from '../../messages/requests/user-mail.ts'
 import type { AccountClaim, NewToken } from '../../messages/statements/request-parts.ts'
 import type { Services } from '../../services.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
-import type { Metadata } from '../users/metadata.ts'
 import {
   confirmEmail,
   confirmPhone,
@@ -39,8 +39,8 @@ import {
   type NewUserInput,
   type UserDraft,
   unconfirmed,
-} from '../users/new-users.ts'
-import type { NewUser } from '../users/statements/create-user.ts'
+} from '../user-changes/new-users.ts'
+import type { NewUser } from '../user-changes/statements/create-user.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { answerRepeatedSignUp } from './repeated-sign-up.ts'

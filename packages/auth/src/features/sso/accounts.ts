@@ -15,7 +15,7 @@ import {
   toParts,
 } from '../external/account-changes.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { insertUser, unconfirmed } from '../users/new-users.ts'
+import { insertUser, unconfirmed } from '../user-changes/new-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { findSsoUser } from './statements/accounts.ts'
 

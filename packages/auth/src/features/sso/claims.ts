@@ -1,9 +1,9 @@
+import { parseEmail } from '../../addresses.ts'
 import { ApiError } from '../../errors.ts'
 import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Assertion } from '../../saml/assertion.ts'
 import { nameIdFormats } from '../../saml/service-provider.ts'
-import { parseEmail } from '../users/addresses.ts'
-import type { Json, Metadata } from '../users/metadata.ts'
+import type { Json, Metadata } from '../../stored-json.ts'
 import type { AttributeMapping, AttributeRule } from './statements/providers.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 import { nameIdFormats } from '../../saml/service-provider.ts'
-import { findUnstorable, type Json } from '../users/metadata.ts'
+import { findUnstorable, type Json } from '../../stored-json.ts'
 import type { AttributeMapping, AttributeRule } from './statements/providers.ts'
 
 /** The fields of a request. Names and messages are those of Supabase Auth. */

@@ -20,6 +20,7 @@ import {
   findSsoProviderByDomain,
   findSsoProviderByEntity,
   findSsoProviderByResource,
+  listSsoProviders,
   removeSsoProvider,
   type SsoProviderRow,
 } from './statements/providers.ts'
@@ -152,6 +153,23 @@ export async function getProvider({ db }: Services, name: string): Promise<SsoPr
   }
   if (!uuid.test(name)) return requireProvider(undefined)
   return requireProvider((await db.run(findSsoProvider, { id: name }))[0])
+}
+
+interface ProviderFilter {
+  /** Empty: the providers whose resource ID has the prefix. */
+  readonly resourceId: string
+  readonly prefix: string
+}
+
+/** Oldest first. */
+export async function listProviders(
+  { db }: Pick<Services, 'db'>,
+  { resourceId, prefix }: ProviderFilter,
+): Promise<readonly SsoProviderRow[]> {
+  return await db.run(listSsoProviders, {
+    resourceId: resourceId || null,
+    prefix: resourceId ? null : prefix || null,
+  })
 }
 
 interface ProviderChoice {

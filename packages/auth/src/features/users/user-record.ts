@@ -1,8 +1,8 @@
 import { toUtcTime } from '../../db/connection/session-settings.ts'
 import type { Queries } from '../../db/database.ts'
 import { ApiError } from '../../errors.ts'
-import { type ClientGrant, hasScope, withholdMetadata } from '../sessions/client-grants.ts'
-import type { Json, Metadata } from './metadata.ts'
+import type { Json, Metadata } from '../../stored-json.ts'
+import { type ClientGrant, hasScope, withholdMetadata } from '../../tokens/client-grants.ts'
 import {
   type FactorRow,
   findUserById,

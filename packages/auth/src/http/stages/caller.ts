@@ -5,10 +5,10 @@ import {
   findUserOfClaims,
   readAuthorization,
 } from '../../features/sessions/bearer.ts'
-import type { ClientGrant } from '../../features/sessions/client-grants.ts'
 import type { ProvableRequest } from '../../features/sessions/proofs.ts'
 import type { Services } from '../../services.ts'
 import { checkAudience } from '../../tokens/audiences.ts'
+import type { ClientGrant } from '../../tokens/client-grants.ts'
 import { type Call, readHeader } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { isSdkDialect } from './dialect.ts'

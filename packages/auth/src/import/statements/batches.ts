@@ -207,3 +207,10 @@ export const finishIndexing = `
   from pg_class c join pg_am a on a.oid = c.relam join pg_namespace n on n.oid = c.relnamespace
   where a.amname = 'gin' and c.relkind = 'i' and n.nspname = $1
     and pg_has_role(c.relowner, 'usage')`
+
+/** The users that earlier batches of the same file have imported. */
+export const createSeen = 'create temp table import_seen (id uuid primary key)'
+
+export const findSeen = 'select id::text as id from pg_temp.import_seen where id = any($1::uuid[])'
+
+export const addSeen = 'insert into pg_temp.import_seen select unnest($1::uuid[])'

@@ -1,3 +1,5 @@
+export const beginReading = 'begin read only'
+
 /** With this path, PostgreSQL prints all names with their schemas. */
 export const qualifyNames = 'set local search_path = pg_catalog'
 
@@ -96,3 +98,60 @@ export const findCode = `
   where c.relkind in ('v', 'm') and ${elsewhere}
     and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
   order by 1`
+
+export interface Named {
+  readonly name: string
+}
+
+export interface ForeignKey extends Named {
+  readonly table: string
+  readonly definition: string
+  readonly referenced: string
+  readonly isPartitioned: boolean
+}
+
+export interface Policy extends Named {
+  readonly table: string
+  readonly condition: string | null
+  readonly check: string | null
+}
+
+export interface Default extends Named {
+  readonly table: string
+  readonly expression: string
+}
+
+/** Replaces the schema in an expression or a definition. */
+export type Rename = (text: string) => string
+
+/**
+ * Adds the key without validation, which does not scan the table, and then validates it, which does
+ * not block writes. An operator who runs the printed statements one by one benefits from that; in one
+ * transaction, the locks of the first statement last until the end.
+ */
+export function toKeyStatements(rename: Rename) {
+  return ({ table, name, definition, isPartitioned }: ForeignKey): readonly string[] => {
+    const renamed = rename(definition.replace(/ NOT VALID$/, ''))
+    const change = `alter table ${table} drop constraint ${name}, add constraint ${name} ${renamed}`
+    // PostgreSQL before 18 does not support NOT VALID for foreign keys of partitioned tables.
+    if (isPartitioned) return [`${change};`]
+    const isValidated = !/ NOT VALID$/.test(definition)
+    return [
+      `${change} not valid;`,
+      ...(isValidated ? [`alter table ${table} validate constraint ${name};`] : []),
+    ]
+  }
+}
+
+export function toPolicyStatement(rename: Rename) {
+  return ({ table, name, condition, check }: Policy): string => {
+    const using = condition === null ? '' : ` using (${rename(condition)})`
+    const withCheck = check === null ? '' : ` with check (${rename(check)})`
+    return `alter policy ${name} on ${table}${using}${withCheck};`
+  }
+}
+
+export function toDefaultStatement(rename: Rename) {
+  return ({ table, name, expression }: Default): string =>
+    `alter table ${table} alter column ${name} set default ${rename(expression)};`
+}

@@ -11,9 +11,6 @@ export const listSourceTables = `
 export const listVersions =
   'select version::text as version from {supabase}.schema_migrations order by 1'
 
-/** All tables are read from one snapshot, and nothing can be written. */
-export const beginReading = 'begin transaction isolation level repeatable read, read only'
-
 /** With this, reading fails if row-level security would hide rows. */
 export const refuseHiddenRows = 'set local row_security = off'
 

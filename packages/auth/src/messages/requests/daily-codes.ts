@@ -1,5 +1,5 @@
+import { parseEmail, parsePhone } from '../../addresses.ts'
 import { ApiError } from '../../errors.ts'
-import { parseEmail, parsePhone } from '../../features/users/addresses.ts'
 import type { GuessLimit } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
 import { type MessageChannel, toCooldownError } from './message-cooldowns.ts'

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { MailConfig } from '../../config/mail/mail.ts'
 import type { MailKind } from '../../config/mail/messages.ts'
-import type {
-  OneTimeToken,
-  OneTimeTokens,
-  OneTimeTokenType,
-} from '../../features/one-time-codes/one-time-tokens.ts'
 import { toConfirmationUrl } from '../../features/redirects/confirmation-link.ts'
+import type { OneTimeToken, OneTimeTokens, OneTimeTokenType } from '../../tokens/one-time-tokens.ts'
 import type { NewFlow, NewMessage, NewToken } from '../statements/request-parts.ts'
 
 /** A request for a message with a one-time token. */

@@ -1,5 +1,5 @@
+import { isAuthorized } from '../../addresses.ts'
 import type { NotificationKind } from '../../config/mail/messages.ts'
-import { isAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'
 import type { Notice } from '../statements/request-parts.ts'

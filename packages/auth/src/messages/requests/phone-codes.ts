@@ -1,6 +1,6 @@
-import type { OneTimeTokenType } from '../../features/one-time-codes/one-time-tokens.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
+import type { OneTimeTokenType } from '../../tokens/one-time-tokens.ts'
 import type { NewMessage, NewToken, RequestParts } from '../statements/request-parts.ts'
 import { toCapParts } from './message-cooldowns.ts'
 import { findTestCode, type TextKind, toTextPayload } from './phone-gateway.ts'

@@ -1,10 +1,12 @@
+import { checkAuthorized } from '../../addresses.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
-import { findRedirectTarget } from '../../features/redirects/redirect-location.ts'
+import {
+  findRedirectTarget,
+  type RedirectRequest,
+} from '../../features/redirects/redirect-location.ts'
 import { type Challenge, parseChallenge } from '../../features/sessions/pkce.ts'
 import type { Client } from '../../features/sessions/sessions.ts'
-import { checkAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
-import type { Call } from '../../http/call.ts'
 import type { Services } from '../../services.ts'
 import { type DeferredKind, deferEmail, takeEmailPermit } from '../statements/message-cooldowns.ts'
 import { messageRequests } from '../statements/request-message.ts'
@@ -216,9 +218,15 @@ export interface MailBody {
   readonly code_challenge_method?: string
 }
 
+interface MailCall
+  extends RedirectRequest,
+    Pick<ClientMailRequest, 'client' | 'audience' | 'externalUrl'> {
+  readonly body: MailBody
+}
+
 /** @throws {ApiError} before anything is changed. */
 export function readClientMailRequest(
-  call: Call<MailBody>,
+  call: MailCall,
   services: Services,
   email: string,
 ): ClientMailRequest {

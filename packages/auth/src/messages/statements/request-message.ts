@@ -1,6 +1,6 @@
 import { object, statement } from '../../db/statement.ts'
-import type { Metadata } from '../../features/users/metadata.ts'
 import { selectUser, type UserRow } from '../../features/users/statements/user-row.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { partColumns, permitMessages, type RequestParts, writeParts } from './request-parts.ts'
 
 /** Columns with the time of the last message of a kind. */

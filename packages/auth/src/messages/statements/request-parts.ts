@@ -1,4 +1,4 @@
-import type { Metadata } from '../../features/users/metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
 import { spendCap } from './message-caps.ts'
 import {
   type CooldownFragments,
@@ -64,6 +64,12 @@ export interface AccountClaim {
   /** The identity at a provider that the user signed in with. */
   readonly identity_id?: string
 }
+
+/**
+ * For requests that contain no data for the account, such as sign-in and recovery links. Data that
+ * was put into an unconfirmed account before is removed when the link is used.
+ */
+export const claimsNothing: AccountClaim = {}
 
 /** The PKCE flow that a link continues. */
 export interface NewFlow {

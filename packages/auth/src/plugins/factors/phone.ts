@@ -1,8 +1,8 @@
 import { boolean, duration, integer, string } from '@portcullis/service-kit/settings/env'
+import { parsePhone } from '../../addresses.ts'
 import { checkDuration, checkTextTemplate, tenYears } from '../../config/checks.ts'
 import { unlessBlank } from '../../config/variables.ts'
 import { ApiError, invalid } from '../../errors.ts'
-import { parsePhone } from '../../features/users/addresses.ts'
 import {
   findTestCode,
   parseTextChannel,

@@ -13,7 +13,7 @@ import {
   verifyAssertion,
   verifyCreation,
 } from '../../features/passkeys/webauthn.ts'
-import type { Metadata } from '../../features/users/metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
 import {
   type Attempt,
   type ChallengeRequest,

@@ -8,6 +8,7 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/settings/env'
+import { parsePhone } from '../../addresses.ts'
 import {
   checkDuration,
   checkTextTemplate,
@@ -17,7 +18,6 @@ import {
 } from '../../config/checks.ts'
 import { toAlternatives, unlessBlank, withOldNames } from '../../config/variables.ts'
 import { ApiError } from '../../errors.ts'
-import { parsePhone } from '../../features/users/addresses.ts'
 import type { Gateway, TextChannel } from './gateway.ts'
 import { gateways, type SmsGatewayName } from './index.ts'
 

@@ -4,8 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import type { Json } from '../../../src/features/users/metadata.ts'
-import { countStoredBytes } from '../../../src/features/users/metadata.ts'
+import { countStoredBytes, type Json } from '../../../src/stored-json.ts'
 import { openSharedPostgres } from '../../support/shared-postgres.ts'
 
 test('computed sizes match the sizes in PostgreSQL', async (t) => {

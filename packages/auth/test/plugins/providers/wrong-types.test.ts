@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findUnstorable } from '../../../src/features/users/metadata.ts'
 import { OutgoingError } from '../../../src/outgoing/http-client.ts'
 import { providers } from '../../../src/plugins/providers/index.ts'
 import {
@@ -10,6 +9,7 @@ import {
   toIdentityData,
 } from '../../../src/plugins/providers/oauth/external-profile.ts'
 import { toProfile } from '../../../src/plugins/providers/oauth/profile-parts.ts'
+import { findUnstorable } from '../../../src/stored-json.ts'
 import type { Account, ProviderShape } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'
 

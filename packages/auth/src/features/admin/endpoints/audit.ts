@@ -2,8 +2,9 @@ import { parseTime } from '@portcullis/service-kit/text/time'
 import { invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
+import { parsePage, toPageHeaders } from '../../../http/pages.ts'
+import { isStorableText } from '../../../stored-json.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
-import { isStorableText } from '../../users/metadata.ts'
 import {
   type AuditSearch,
   countSignIns,
@@ -11,7 +12,6 @@ import {
   parseBefore,
   searchAudit,
 } from '../audit-search.ts'
-import { parsePage, toPageHeaders } from '../pages.ts'
 
 const path = '/admin/audit'
 

@@ -3,10 +3,11 @@ import { nilId } from '../../../db/nil-id.ts'
 import { invalid } from '../../../errors.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
+import { parseCount } from '../../../http/pages.ts'
 import { parseAddress } from '../../../http/stages/client-address.ts'
+import { isStorableText } from '../../../stored-json.ts'
 import { failureReasons } from '../../audit/sign-in-log.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
-import { isStorableText } from '../../users/metadata.ts'
 import { parseBefore } from '../audit-search.ts'
 import { parseTailCursor } from '../event-cursors.ts'
 import {
@@ -16,7 +17,6 @@ import {
   listEventPage,
   tailEventsAfter,
 } from '../events.ts'
-import { parseCount } from '../pages.ts'
 
 type Query = Readonly<Record<string, string | undefined>>
 

@@ -1,10 +1,10 @@
+import { checkAuthorized, parseEmail } from '../../../addresses.ts'
 import type { Config } from '../../../config/config.ts'
 import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
 import { type ProviderId, providerIds } from '../../../plugins/providers/index.ts'
 import { external, listMissing } from '../../../plugins/providers/settings.ts'
-import { checkAuthorized, parseEmail } from '../../users/addresses.ts'
 import { listMailTemplates, parseMessageName, sendTestMail } from '../mail-templates.ts'
 
 const uncached = { 'cache-control': 'no-store' }

@@ -1,13 +1,16 @@
+import { parseEmail, parsePhone } from '../../../addresses.ts'
 import { nilId } from '../../../db/nil-id.ts'
+import type { Page } from '../../../db/statement.ts'
 import { invalid } from '../../../errors.ts'
 import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
+import { parseCount, parsePage, toPageHeaders } from '../../../http/pages.ts'
 import { type Static, Type } from '../../../http/schema.ts'
 import { formatNames } from '../../../passwords/formats/index.ts'
 import type { Services } from '../../../services.ts'
+import { checkText, toMetadata } from '../../../stored-json.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
-import { parseEmail, parsePhone } from '../../users/addresses.ts'
-import { checkText, parseAppMetadata, parseUserMetadata, toMetadata } from '../../users/metadata.ts'
+import { parseAppMetadata, parseUserMetadata } from '../../users/metadata.ts'
 import { getUser, toUserRecord } from '../../users/user-record.ts'
 import { createUserAsAdmin } from '../create-user.ts'
 import {
@@ -18,7 +21,6 @@ import {
   type UserSelection,
 } from '../filter-users.ts'
 import { listAfter, listPage, parseSort } from '../list-users.ts'
-import { type Page, parseCount, parsePage, toPageHeaders } from '../pages.ts'
 import { parseBan, removeUser, updateUserAsAdmin } from '../users.ts'
 
 const path = '/admin/users'

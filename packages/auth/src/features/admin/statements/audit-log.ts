@@ -1,5 +1,5 @@
 import { type NamedValues, type Statement, statement } from '../../../db/statement.ts'
-import type { Metadata } from '../../users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
 export interface AuditRow {

@@ -1,6 +1,7 @@
 import { object, statement } from '../../../db/statement.ts'
 import { spendCap } from '../../../messages/statements/message-caps.ts'
 import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+import { logAction } from '../../audit/statements.ts'
 
 interface TestMailPermit {
   readonly now: Date
@@ -25,10 +26,6 @@ export const requestTestMail = statement(
      refillMs: 'select cap_refill_ms from p',
      count: '1',
      now: 'select now from p',
-   })}, logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from cap cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   })}, ${logAction('cap')}
    select 1 as allowed from cap`,
 )

@@ -8,8 +8,8 @@ import {
   writeNotices,
   writeParts,
 } from '../../../messages/statements/request-parts.ts'
-import type { Metadata } from '../../users/metadata.ts'
-import type { NewIdentity } from '../../users/statements/create-user.ts'
+import type { Metadata } from '../../../stored-json.ts'
+import type { NewIdentity } from '../../user-changes/statements/create-user.ts'
 import { selectUser, selectUserWith, type UserRow } from '../../users/statements/user-row.ts'
 
 /** A user to whom a profile may belong. */

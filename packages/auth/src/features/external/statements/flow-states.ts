@@ -1,6 +1,6 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
-import type { Metadata } from '../../users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
 /**

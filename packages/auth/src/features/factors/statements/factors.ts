@@ -9,7 +9,8 @@ import {
   type WithNotices,
   writeNotices,
 } from '../../../messages/statements/request-parts.ts'
-import type { Metadata } from '../../users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
+import { logAction } from '../../audit/statements.ts'
 import type { FactorRow, Time } from '../../users/statements/user-row.ts'
 
 export interface NewFactor {
@@ -56,11 +57,7 @@ export const enrollFactor = statement(
      -- The names of deleted factors must be free before the insert.
      where (select count(*) from expired) >= 0
      returning id
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from enrolled cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('enrolled')}
    select id from enrolled`,
 )
 
@@ -126,11 +123,7 @@ export const challengeFactor = statement(
        from: `challenged cross join p cross join jsonb_to_recordset(p.messages) as m(kind text,
          recipient text, payload jsonb, expires_in_seconds double precision)`,
      })}
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from challenged cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('challenged')}
    select id from challenged`,
 )
 
@@ -175,11 +168,7 @@ export const updateFactor = statement(
        phone = coalesce(p.phone, f.phone), updated_at = p.now
      from p where f.id = p.factor_id and f.user_id = p.user_id
      returning f.*
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from updated cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('updated')}
    select id, factor_type, friendly_name, status, phone, web_authn_aaguid, last_challenged_at,
      created_at, updated_at
    from updated`,
@@ -261,11 +250,7 @@ export const removeFactor = statement(
        updated_at = p.now
      from lowered l cross join p cross join orphans o
      where s.id = l.id
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from gone cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   ), ${writeNotices('gone cross join owner u cross join p')}
+   ), ${logAction('gone')}, ${writeNotices('gone cross join owner u cross join p')}
    select id, factor_type, friendly_name, status, phone, web_authn_aaguid, last_challenged_at,
      created_at, updated_at
    from gone`,

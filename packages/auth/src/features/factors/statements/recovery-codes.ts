@@ -6,6 +6,7 @@ import {
   type WithNotices,
   writeNotices,
 } from '../../../messages/statements/request-parts.ts'
+import { logAction } from '../../audit/statements.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 import {
   countInSession,
@@ -36,11 +37,7 @@ const columns = `factor_id uuid, user_id uuid, hashes text[], now timestamptz, i
 const writeCodes = (factor: string) => `codes_written as (
      insert into {ns}.mfa_recovery_codes (factor_id, code_hash)
      select f.id, decode(hash, 'hex') from ${factor} f cross join p cross join unnest(p.hashes) hash
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from ${factor} cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   ), ${writeNotices(`${factor} f join {ns}.users u on u.id = f.user_id cross join p`)}`
+   ), ${logAction(factor)}, ${writeNotices(`${factor} f join {ns}.users u on u.id = f.user_id cross join p`)}`
 
 /**
  * Creates the only set of a user. A second set violates `mfa_factors_recovery`, a name that is

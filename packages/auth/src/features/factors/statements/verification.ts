@@ -6,8 +6,9 @@ import {
   type WithNotices,
   writeNotices,
 } from '../../../messages/statements/request-parts.ts'
+import type { Metadata } from '../../../stored-json.ts'
+import { logAction } from '../../audit/statements.ts'
 import { type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
-import type { Metadata } from '../../users/metadata.ts'
 import { selectUserWithFactors, type Time } from '../../users/statements/user-row.ts'
 
 /** Limits for wrong codes. */
@@ -157,11 +158,7 @@ export const tryChallenge = statement(
      where c.id = p.challenge_id and c.factor_id = f.id and c.verified_at is null
        and c.attempts < p.most_attempts
      returning c.id
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from allowed cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )
+   ), ${logAction('allowed')}
    select exists (select from tried) as is_counted, f.ip_address, f.verified_at, f.expires_at,
      f.attempts, f.otp_hash, f.web_authn_data, f.secret, f.last_used_step, f.web_authn_credential,
      f.locked_until
@@ -233,11 +230,7 @@ export const raiseSession = `raised as (
      select * from verified union all
      select f.* from {ns}.mfa_factors f join verified v on v.user_id = f.user_id
      where f.id <> v.id and f.id not in (select id from dropped)
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from verified cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )`
+   ), ${logAction('verified')}`
 
 export const raisedColumns = `${selectUserWithFactors('u', 'factors_now')},
      ${selectSession('s')}`

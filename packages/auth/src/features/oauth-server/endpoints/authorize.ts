@@ -1,17 +1,20 @@
+import { toConsentUrl } from '../../../config/oauth-server.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
 import type { Services } from '../../../services.ts'
-import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import { requireOAuthServer } from '../../oauth-clients/clients.ts'
 import { withQuery } from '../../redirects/redirect-location.ts'
 import {
+  pushAuthorization,
   RefusedRequest,
   type RequestParameters,
   requestAuthorization,
+  withProofKey,
 } from '../authorization-request.ts'
 import { toLeavingPage } from '../pages/content.ts'
-import { openSilently } from '../pages/open-silently.ts'
-import { toConsentUrl } from '../pages/page-urls.ts'
+import { openSilently } from '../pages/visits.ts'
+import { authenticateCall, credentialFields, readProofKey, toParameters } from './client-call.ts'
 
 const path = '/oauth/authorize'
 
@@ -34,7 +37,7 @@ const parameters = {
 }
 
 /** The parameters as the fields of a form. */
-export const requestFields = Object.fromEntries(
+const requestFields = Object.fromEntries(
   Object.entries(parameters).map(([name, description]) => [
     name,
     Type.Optional(Type.String({ description })),
@@ -81,7 +84,7 @@ async function start(call: Call, given: RequestParameters, services: Services): 
       const { location, isTrusted } = await openSilently(services, id, visit)
       return isTrusted ? redirect(location, 302) : toLeavingAnswer(services, location)
     }
-    return redirect(withQuery(toConsentUrl(services), { authorization_id: id }), 302)
+    return redirect(withQuery(toConsentUrl(services.config), { authorization_id: id }), 302)
   } catch (error) {
     if (!(error instanceof RefusedRequest)) throw error
     return error.isTrusted
@@ -94,3 +97,23 @@ function toLeavingAnswer(services: Services, location: string): Answer {
   const { html, headers } = toLeavingPage(services, location)
   return { status: 400, html, headers }
 }
+
+export const pushAuthorizationRequest = defineEndpoint({
+  method: 'POST',
+  path: '/oauth/par',
+  summary:
+    'Stores the parameters of /oauth/authorize, so that they are not in the browser (RFC 9126)',
+  allowed: 'anyone',
+  oauth: 'api',
+  limiter: 'token',
+  takesForms: true,
+  body: Type.Object({ ...requestFields, ...credentialFields }),
+  success: { status: 201, description: 'request_uri, a parameter of /oauth/authorize' },
+  async handle(call, services) {
+    const client = await authenticateCall(call, services)
+    const proofKey = await readProofKey(call, client, services)
+    const parameters = withProofKey(toParameters(call.body), proofKey)
+    const body = await pushAuthorization(services, client, parameters)
+    return { status: 201, body }
+  },
+})

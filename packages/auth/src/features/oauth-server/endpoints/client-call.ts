@@ -1,10 +1,10 @@
 import type { Call } from '../../../http/call.ts'
 import { Type } from '../../../http/schema.ts'
 import type { Services } from '../../../services.ts'
-import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import { requireOAuthServer } from '../../oauth-clients/clients.ts'
 import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
 import { acceptProof, refusedProof } from '../../sessions/proofs.ts'
-import { authenticateClient } from '../client-authentication.ts'
+import { authenticateClient } from '../clients.ts'
 
 export const text = (description: string) => Type.Optional(Type.String({ description }))
 

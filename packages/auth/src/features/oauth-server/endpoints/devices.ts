@@ -1,12 +1,12 @@
+import { toConsentUrl } from '../../../config/oauth-server.ts'
 import { type Answer, json, redirect } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
-import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import { requireOAuthServer } from '../../oauth-clients/clients.ts'
 import { withQuery } from '../../redirects/redirect-location.ts'
-import { findDeviceRequest, requestDevice } from '../device-requests.ts'
+import { findDeviceRequest, requestDevice } from '../grants/device-code.ts'
 import { toDevicePage, toMessagePage } from '../pages/content.ts'
 import type { Page } from '../pages/layout.ts'
-import { toConsentUrl } from '../pages/page-urls.ts'
 import { authenticateCall, credentialFields, text, toParameters } from './client-call.ts'
 
 export const authorizeDevice = defineEndpoint({
@@ -68,7 +68,7 @@ export const submitDevicePage = defineEndpoint({
     const { user_code: userCode = '' } = body
     const id = await findDeviceRequest(services, userCode)
     if (id !== undefined) {
-      return redirect(withQuery(toConsentUrl(services), { authorization_id: id }))
+      return redirect(withQuery(toConsentUrl(services.config), { authorization_id: id }))
     }
     const alert = 'No device shows this code now. Compare the code, or start again on the device.'
     return { ...toAnswer(toDevicePage(services, userCode, alert)), status: 400 }

@@ -4,9 +4,9 @@ import { ApiError } from '../../../errors.ts'
 import { type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
-import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import { requireOAuthServer } from '../../oauth-clients/clients.ts'
 import { grants } from '../grants/index.ts'
-import { listScopes } from '../scopes.ts'
+import { listScopes } from '../requested-access.ts'
 
 const cached = { 'cache-control': 'public, max-age=600' }
 
@@ -111,7 +111,7 @@ function toOAuthMetadata(services: Services) {
     }),
     scopes_supported: listScopes(services),
     response_modes_supported: ['query'],
-    grant_types_supported: Object.keys(grants),
+    grant_types_supported: grants.map(({ name }) => name),
     token_endpoint_auth_methods_supported: methods,
     revocation_endpoint_auth_methods_supported: methods,
     introspection_endpoint_auth_methods_supported: methods.filter((method) => method !== 'none'),

@@ -1,3 +1,5 @@
+import { parseEmail } from '../../../addresses.ts'
+import { toBuiltInUrl } from '../../../config/oauth-server.ts'
 import { ApiError, invalid } from '../../../errors.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { type Static, Type } from '../../../http/schema.ts'
@@ -10,10 +12,8 @@ import { finishPasskeySignIn, startPasskeySignIn } from '../../passkeys/sign-in.
 import { withQuery } from '../../redirects/redirect-location.ts'
 import { readSessionId, readToken, uuidPattern } from '../../sessions/bearer.ts'
 import { exchangeCode } from '../../sign-in/code-exchange.ts'
-import { checkMagicLinkAllowed } from '../../sign-in/endpoints/otp.ts'
-import { requestMagicLink } from '../../sign-in/magic-link.ts'
+import { checkMagicLinkAllowed, requestMagicLink } from '../../sign-in/magic-link.ts'
 import { signInByPassword } from '../../sign-in/password-sign-in.ts'
-import { parseEmail } from '../../users/addresses.ts'
 import { decideAuthorization, getPending, refuse } from '../authorizations.ts'
 import {
   createSessionCookie,
@@ -22,7 +22,6 @@ import {
   findVisitor,
 } from '../pages/browser-session.ts'
 import type { Page } from '../pages/layout.ts'
-import { toBuiltInUrl } from '../pages/page-urls.ts'
 import { toEmailCodePage, toPasskeyPage, toPhoneCodePage } from '../pages/sign-in-pages.ts'
 import { leave, listOfferedFactors, proveFactor, startFactor } from '../pages/visits.ts'
 
@@ -258,7 +257,7 @@ function withCookie(response: Answer, cookie: string): Answer {
 }
 
 function toPageUrl(call: Call<unknown>, services: Services): string {
-  return withQuery(toBuiltInUrl(services), { authorization_id: readId(call) })
+  return withQuery(toBuiltInUrl(services.config), { authorization_id: readId(call) })
 }
 
 export function readId({ query }: Pick<Call, 'query'>): string {

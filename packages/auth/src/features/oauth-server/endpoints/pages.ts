@@ -4,8 +4,8 @@ import { defineEndpoint } from '../../../http/endpoint.ts'
 import type { LimiterName } from '../../../limits/request-limits.ts'
 import { readRecipients } from '../../../messages/requests/daily-codes.ts'
 import type { Services } from '../../../services.ts'
-import { listCustomProviders } from '../../custom-providers/statements.ts'
-import { requireOAuthServer } from '../../oauth-clients/enabled.ts'
+import { listEnabledProviders } from '../../custom-providers/find-provider.ts'
+import { requireOAuthServer } from '../../oauth-clients/clients.ts'
 import { createPageSecret, findPageSecret, findVisitor } from '../pages/browser-session.ts'
 import { toConsentPage, toMessagePage } from '../pages/content.ts'
 import { type SignInMethods, toFactorPage, toSignInPage } from '../pages/sign-in-pages.ts'
@@ -99,15 +99,12 @@ async function showNext(call: Call<unknown>, services: Services, alert?: string)
 }
 
 async function listMethods(services: Services): Promise<SignInMethods> {
-  const { config, providers, db } = services
+  const { config, providers } = services
   const { emailEnabled, magicLinkEnabled } = config.site
   // With this setting, providers send the browser to a page of the site instead of this one.
   const canReturn = config.externalFlow.redirectUrl === ''
-  const registered =
-    canReturn && config.customOAuth.enabled ? await db.run(listCustomProviders, {}) : []
-  const custom = registered
-    .filter(({ settings }) => settings.enabled)
-    .map(({ identifier, settings }) => ({ id: identifier, name: settings.name }))
+  const registered = canReturn ? await listEnabledProviders(services) : []
+  const custom = registered.map(({ identifier: id, settings }) => ({ id, name: settings.name }))
   return {
     password: emailEnabled,
     emailCode: emailEnabled && magicLinkEnabled,

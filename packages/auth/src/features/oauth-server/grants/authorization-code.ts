@@ -5,28 +5,36 @@ import type { Client } from '../../sessions/sessions.ts'
 import { endSession } from '../../sessions/statements/session-list.ts'
 import { toCodeHash } from '../authorizations.ts'
 import { oauthError } from '../oauth-error.ts'
-import { narrowResources } from '../resources.ts'
+import { narrowResources } from '../requested-access.ts'
 import { type CodeRow, findCode } from '../statements/codes.ts'
-import { exchange } from './exchange.ts'
-import type { Grant, GrantRequest } from './grant.ts'
+import { exchange, type Grant, type GrantRequest } from './grant.ts'
 
 /** Exchanges the code of an approved request for the tokens of a new session. */
-export const authorizationCode: Grant = async (services, request) => {
-  const { code } = request.parameters
-  if (code === undefined) {
-    throw oauthError('invalid_request', 'code is required for authorization_code grant')
-  }
-  const [row] = await services.db.run(findCode, { codeHash: toCodeHash(code) })
-  if (row === undefined) throw invalidCode()
-  check(row, request)
-  if (row.status === 'exchanged') {
-    await endReplayed(services, row, request.connection)
-    throw invalidCode()
-  }
-  if (services.now() > Date.parse(row.expires_at)) {
-    throw oauthError('invalid_grant', 'Authorization code has expired')
-  }
-  return await exchange(services, request, row)
+export const authorizationCode: Grant = {
+  name: 'authorization_code',
+  isTrusted: false,
+  parameters: {
+    code: 'authorization_code: the code from the redirect',
+    redirect_uri: 'authorization_code: the redirect URI of the request. Optional',
+    code_verifier: 'authorization_code: the PKCE verifier',
+  },
+  async issue(services, request) {
+    const { code } = request.parameters
+    if (code === undefined) {
+      throw oauthError('invalid_request', 'code is required for authorization_code grant')
+    }
+    const [row] = await services.db.run(findCode, { codeHash: toCodeHash(code) })
+    if (row === undefined) throw invalidCode()
+    check(row, request)
+    if (row.status === 'exchanged') {
+      await endReplayed(services, row, request.connection)
+      throw invalidCode()
+    }
+    if (services.now() > Date.parse(row.expires_at)) {
+      throw oauthError('invalid_grant', 'Authorization code has expired')
+    }
+    return await exchange(services, request, row)
+  },
 }
 
 /** @throws {ApiError} */

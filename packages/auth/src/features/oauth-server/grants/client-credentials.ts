@@ -1,35 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import { toIssuer } from '../../../config/oauth-server.ts'
 import type { Services } from '../../../services.ts'
+import { toAudience } from '../../../tokens/client-grants.ts'
 import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
-import { toAudience } from '../../sessions/client-grants.ts'
 import { oauthError } from '../oauth-error.ts'
-import { parseResources } from '../resources.ts'
-import { toScopes } from '../scopes.ts'
+import { parseResources, toScopes } from '../requested-access.ts'
 import { type Grant, toConfirmation, toTokenType } from './grant.ts'
 
 /** Issues an access token to the client itself, without a user and without a session. */
-export const clientCredentials: Grant = async (services, request) => {
-  const { client, parameters, proofKey } = request
-  const { config, signer } = services
-  const resource = parseResources(config.oauthServer, parameters['resource'])
-  const scope = findOwnScope(services, client, parameters['scope'])
-  const { expiresInSeconds, audience } = config.tokens
-  const issuedAt = Math.floor(services.now() / 1_000)
-  // Without `role` and `session_id`, no endpoint of this server takes it for the token of a user.
-  const accessToken = signer.sign({
-    iss: toIssuer(config),
-    sub: client.id,
-    aud: toAudience(resource || audience),
-    exp: issuedAt + expiresInSeconds,
-    iat: issuedAt,
-    jti: randomUUID(),
-    client_id: client.id,
-    scope,
-    ...toConfirmation(proofKey),
-  })
-  const answer = { access_token: accessToken, token_type: toTokenType(proofKey), scope }
-  return { answer: { ...answer, expires_in: expiresInSeconds } }
+export const clientCredentials: Grant = {
+  name: 'client_credentials',
+  isTrusted: true,
+  parameters: {},
+  async issue(services, request) {
+    const { client, parameters, proofKey } = request
+    const { config, signer } = services
+    const resource = parseResources(config.oauthServer, parameters['resource'])
+    const scope = findOwnScope(services, client, parameters['scope'])
+    const { expiresInSeconds, audience } = config.tokens
+    const issuedAt = Math.floor(services.now() / 1_000)
+    // Without `role` and `session_id`, no endpoint of this server takes it for the token of a user.
+    const accessToken = signer.sign({
+      iss: toIssuer(config),
+      sub: client.id,
+      aud: toAudience(resource || audience),
+      exp: issuedAt + expiresInSeconds,
+      iat: issuedAt,
+      jti: randomUUID(),
+      client_id: client.id,
+      scope,
+      ...toConfirmation(proofKey),
+    })
+    const answer = { access_token: accessToken, token_type: toTokenType(proofKey), scope }
+    return { answer: { ...answer, expires_in: expiresInSeconds } }
+  },
 }
 
 /**

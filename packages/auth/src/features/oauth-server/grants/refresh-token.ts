@@ -1,32 +1,37 @@
 import { ApiError } from '../../../errors.ts'
+import type { ClientGrant, GrantHolder } from '../../../tokens/client-grants.ts'
 import type { OAuthClientRow } from '../../oauth-clients/statements.ts'
-import type { ClientGrant, GrantHolder } from '../../sessions/client-grants.ts'
 import { refusedProof } from '../../sessions/proofs.ts'
 import { oauthError } from '../oauth-error.ts'
-import { narrowResources } from '../resources.ts'
-import { narrowScope } from '../scopes.ts'
-import type { Grant, GrantRequest } from './grant.ts'
-import { toTokenAnswer } from './token-answer.ts'
+import { narrowResources, narrowScope } from '../requested-access.ts'
+import { type Grant, type GrantRequest, toTokenAnswer } from './grant.ts'
 
 /**
  * Replaces a refresh token, which only the client to which it was issued can use. The new access token can
  * have a smaller scope than the grant, and the next one the whole scope again.
  */
-export const refreshToken: Grant = async (services, request) => {
-  const { client, parameters, connection } = request
-  const { refresh_token: token } = parameters
-  if (token === undefined) {
-    throw oauthError('invalid_request', 'refresh_token is required for refresh_token grant')
-  }
-  const { response, session, onSent } = await services.sessions
-    .refresh(token, connection, toHolder(request))
-    .catch((error: unknown) => {
-      throw toGrantError(error)
-    })
-  const { oauth_grant: grant } = session
-  if (grant === null) throw new TypeError('The session of a client has no grant')
-  const issued = { client, grant, tokens: response, session, nonce: '' }
-  return { answer: toTokenAnswer(services, issued), onSent }
+export const refreshToken: Grant = {
+  name: 'refresh_token',
+  isTrusted: false,
+  parameters: {
+    refresh_token: 'refresh_token: the current refresh token',
+  },
+  async issue(services, request) {
+    const { client, parameters, connection } = request
+    const { refresh_token: token } = parameters
+    if (token === undefined) {
+      throw oauthError('invalid_request', 'refresh_token is required for refresh_token grant')
+    }
+    const { response, session, onSent } = await services.sessions
+      .refresh(token, connection, toHolder(request))
+      .catch((error: unknown) => {
+        throw toGrantError(error)
+      })
+    const { oauth_grant: grant } = session
+    if (grant === null) throw new TypeError('The session of a client has no grant')
+    const issued = { client, grant, tokens: response, session, nonce: '' }
+    return { answer: toTokenAnswer(services, issued), onSent }
+  },
 }
 
 function toHolder({ client, parameters, proofKey }: GrantRequest): GrantHolder {

@@ -1,10 +1,8 @@
 import type { Services } from '../../../services.ts'
 import type { CallerRow } from '../../sessions/statements/sessions.ts'
-import { toResources } from '../resources.ts'
-import { toScopes, userScopes } from '../scopes.ts'
+import { toResources, toScopes, userScopes } from '../requested-access.ts'
 import type { PendingRow } from '../statements/authorizations.ts'
-import { type Html, html } from './html.ts'
-import { type Page, toAlert, toPage, toServiceName } from './layout.ts'
+import { type Html, html, type Page, toAlert, toPage, toServiceName } from './layout.ts'
 
 export function toConsentPage(services: Services, request: PendingRow, person: CallerRow): Page {
   const name = toClientName(request)

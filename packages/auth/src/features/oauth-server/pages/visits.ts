@@ -1,17 +1,19 @@
 import { ApiError } from '../../../errors.ts'
 import type { Services } from '../../../services.ts'
 import { toAuditEntry } from '../../audit/audit.ts'
-import { isBelowLevel, isVerified } from '../../factors/assurance-level.ts'
 import { challenge } from '../../factors/challenge.ts'
 import { recoveryCodeType, requireMember } from '../../factors/member.ts'
 import { verifyRecoveryCode } from '../../factors/recovery-codes.ts'
 import { notingFactorFailure, verifyFactor } from '../../factors/verify.ts'
+import { isBelowLevel, isVerified } from '../../sessions/assurance-level.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { logOut } from '../../sessions/session-list.ts'
 import type { Client } from '../../sessions/sessions.ts'
 import type { CallerRow } from '../../sessions/statements/sessions.ts'
-import { getPending, isSignInTooOld, openAuthorization } from '../authorizations.ts'
+import { isTrusted } from '../authorization-request.ts'
+import { getPending, isSignInTooOld, openAuthorization, refuse } from '../authorizations.ts'
 import type { ClaimedRow, PendingRow } from '../statements/authorizations.ts'
+import { findVisitor } from './browser-session.ts'
 import type { OfferedFactor } from './sign-in-pages.ts'
 
 /** What the built-in page shows next. */
@@ -129,4 +131,49 @@ export async function leave(services: Services, person: CallerRow, ip: string): 
     entry: toAuditEntry('logout', person),
     ip,
   })
+}
+
+interface Visit {
+  readonly cookie: string | undefined
+  readonly ip: string
+}
+
+/**
+ * Handles `prompt=none`: answers at once, without showing a page. Only the built-in page has a cookie that
+ * says who has signed in; with the operator's page, the client always learns that a page is needed.
+ * @returns where the browser continues, and whether it can be redirected there.
+ */
+export async function openSilently(
+  services: Services,
+  id: string,
+  visit: Visit,
+): Promise<{ readonly location: string; readonly isTrusted: boolean }> {
+  const hasOwnPage = services.config.oauthServer.authorizationPath !== ''
+  const person = hasOwnPage ? undefined : await findVisitor(services, visit.cookie)
+  const isSignedIn = person !== undefined
+  if (isSignedIn) {
+    const decider = { person, ip: visit.ip }
+    const opened = await openAuthorization(services, id, decider).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 'reauthentication_needed') return undefined
+      throw error
+    })
+    // The user has granted the request before.
+    if (opened?.step === 'redirect') return { location: opened.location, isTrusted: true }
+    if (opened !== undefined) {
+      const message = 'The user has to decide about this request'
+      return await refuseSilently(services, opened.request, 'consent_required', message)
+    }
+  }
+  const request = await getPending(services, id)
+  return await refuseSilently(services, request, 'login_required', 'The user has to sign in')
+}
+
+async function refuseSilently(
+  services: Services,
+  request: PendingRow,
+  error: string,
+  description: string,
+) {
+  const location = await refuse(services, request, error, description)
+  return { location, isTrusted: isTrusted(request) }
 }

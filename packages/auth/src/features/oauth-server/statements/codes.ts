@@ -1,12 +1,13 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
 import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
-import type { ClientGrant } from '../../sessions/client-grants.ts'
+import type { ClientGrant } from '../../../tokens/client-grants.ts'
+import { logAction } from '../../audit/statements.ts'
 import { type Amr, type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../../users/statements/user-row.ts'
 
 /** A request that can be exchanged for tokens, with its user if there is one. */
-export interface ExchangeableRow extends Row {
+interface ExchangeableRow extends Row {
   readonly id: string
   readonly client_id: string
   readonly redirect_uri: string
@@ -35,7 +36,7 @@ export interface CodeRow extends ApprovedRow {
 }
 
 /** The columns of a `CodeRow`: the request `a` and its user `u`. */
-export const codeColumns = `a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce,
+const codeColumns = `a.id, a.client_id, a.user_id, a.status, a.redirect_uri, a.scope, a.nonce,
      a.resource, a.code_challenge, a.dpop_jkt, a.session_id, a.expires_at, u.email, u.phone, u.is_sso_user,
      u.banned_until, u.deleted_at`
 
@@ -83,11 +84,44 @@ export const exchangeCode = statement(
        p.grant, p.now, p.now
      from a cross join p
      returning *
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select e.id, e.payload, p.ip, p.now
-     from a cross join p cross join jsonb_to_record(p.audit) as e(id uuid, payload jsonb)
-   )
+   ), ${logAction('a')}
    select ${selectUser('u')}, ${selectSession('o')}
    from opened o join {ns}.users u on u.id = o.user_id`,
 ).returning<SessionRow>()
+
+export const addDeviceRequest = statement(
+  'add_oauth_device_request',
+  ['id', 'clientId', 'scope', 'resource', 'userCode', 'deviceCodeHash', 'now', 'expiresAt'],
+  `insert into {ns}.oauth_authorizations (id, client_id, redirect_uri, scope, state, nonce, resource,
+     code_challenge, prompt, user_code, device_code_hash, created_at, expires_at)
+   values ($1, $2, '', $3, '', '', $4, '', '', $5, $6, $7, $8)`,
+)
+
+export const findByUserCode = statement(
+  'find_oauth_device_request',
+  ['userCode', 'now'],
+  `select id from {ns}.oauth_authorizations
+   where user_code = $1 and status = 'pending' and expires_at > $2`,
+).returning<{ readonly id: string }>()
+
+interface PolledRow extends ExchangeableRow {
+  readonly status: 'pending' | 'approved' | 'denied' | 'exchanged'
+  /** Null until a user has opened the request. */
+  readonly user_id: string | null
+  /** Whether the device asked less than the interval ago. */
+  readonly is_early: boolean
+}
+
+/** Reads the request of a device and records the time, by which the next one may be too early. */
+export const pollDevice = statement(
+  'poll_oauth_device_request',
+  ['deviceCodeHash', 'clientId', 'now', 'earliest'],
+  `with present as materialized (
+     select a.id, a.polled_at > $4 as is_early from {ns}.oauth_authorizations a
+     where a.device_code_hash = $1 and a.client_id = $2 for update
+   ), a as (
+     update {ns}.oauth_authorizations a set polled_at = $3 from present p where a.id = p.id
+     returning a.*, coalesce(p.is_early, false) as is_early
+   )
+   select ${codeColumns}, a.is_early from a left join {ns}.users u on u.id = a.user_id`,
+).returning<PolledRow>()

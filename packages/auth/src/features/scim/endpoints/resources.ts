@@ -2,8 +2,8 @@ import { ApiError } from '../../../errors.ts'
 import type { Answer, Call } from '../../../http/call.ts'
 import { defineEndpoint, type Endpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
+import { findUnstorable } from '../../../stored-json.ts'
 import { requireServiceProvider } from '../../sso/sign-in.ts'
-import { findUnstorable } from '../../users/metadata.ts'
 import {
   createScimGroup,
   deleteScimGroup,

@@ -4,8 +4,7 @@ import type { Services } from '../../../services.ts'
 import { toAdministrator } from '../../audit/admin-action.ts'
 import { getProvider } from '../../sso/providers.ts'
 import { requireServiceProvider } from '../../sso/sign-in.ts'
-import { listScimTokens } from '../statements/tokens.ts'
-import { createScimToken, deleteScimToken } from '../tokens.ts'
+import { createScimToken, deleteScimToken, listTokens } from '../tokens.ts'
 
 const path = '/admin/sso/providers/:idp_id/scim-tokens'
 
@@ -20,7 +19,7 @@ export const adminListScimTokens = defineEndpoint({
   success: { status: 200, description: 'items, without the tokens themselves' },
   async handle({ params }, services) {
     const { id: providerId } = await getProvider(services, params['idp_id'] ?? '')
-    return json({ items: await services.db.run(listScimTokens, { providerId }) })
+    return json({ items: await listTokens(services, providerId) })
   },
 })
 

@@ -1,4 +1,4 @@
-import { findUnstorable } from '../../users/metadata.ts'
+import { findUnstorable } from '../../../stored-json.ts'
 import { scimError } from './scim-error.ts'
 
 /** A filter of RFC 7644, section 3.4.2.2. */

@@ -1,5 +1,5 @@
-import { parseEmail } from '../../users/addresses.ts'
-import { countStoredBytes, findUnstorable, type Metadata } from '../../users/metadata.ts'
+import { parseEmail } from '../../../addresses.ts'
+import { countStoredBytes, findUnstorable, type Metadata } from '../../../stored-json.ts'
 import type { ScimUserRow } from '../statements/users.ts'
 import { findKey } from './filter.ts'
 import { isObject, type ScimObject } from './patch.ts'

@@ -1,6 +1,7 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
-import { type AdminAction, actionColumns, logAction } from '../../audit/admin-action.ts'
+import { type AdminAction } from '../../audit/admin-action.ts'
+import { actionColumns, logAction } from '../../audit/statements.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
 export interface ScimTokenRow extends Row {

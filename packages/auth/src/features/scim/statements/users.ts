@@ -1,7 +1,8 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
-import { type AdminAction, actionColumns, logAction } from '../../audit/admin-action.ts'
-import type { Metadata } from '../../users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
+import { type AdminAction } from '../../audit/admin-action.ts'
+import { actionColumns, logAction } from '../../audit/statements.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
 export interface ScimUserRow extends Row {

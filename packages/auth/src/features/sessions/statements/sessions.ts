@@ -1,7 +1,7 @@
 import { batch, statement } from '../../../db/statement.ts'
-import type { Metadata } from '../../users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
+import type { ClientGrant } from '../../../tokens/client-grants.ts'
 import { selectUser, type Time, type UserRow } from '../../users/statements/user-row.ts'
-import type { ClientGrant } from '../client-grants.ts'
 import { hasNewer, isWithinLimits, limitParameters, limitsFrom } from './session-limits.ts'
 
 export interface Amr extends Metadata {

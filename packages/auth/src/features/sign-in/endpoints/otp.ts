@@ -1,3 +1,4 @@
+import { parseEmail, parsePhone } from '../../../addresses.ts'
 import { ApiError, invalid } from '../../../errors.ts'
 import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
@@ -7,9 +8,8 @@ import { createMessageId, toMessageBody } from '../../../messages/requests/messa
 import { parseTextChannel } from '../../../messages/requests/phone-gateway.ts'
 import { type MailBody, readClientMailRequest } from '../../../messages/requests/user-mail.ts'
 import type { Services } from '../../../services.ts'
-import { parseEmail, parsePhone } from '../../users/addresses.ts'
 import { parseOwnMetadata } from '../../users/metadata.ts'
-import { type MagicLinkRequest, requestMagicLink } from '../magic-link.ts'
+import { checkMagicLinkAllowed, type MagicLinkRequest, requestMagicLink } from '../magic-link.ts'
 import { requestPhoneOtp } from '../phone-otp.ts'
 
 export const magiclink = defineEndpoint({
@@ -37,15 +37,6 @@ export const magiclink = defineEndpoint({
     return json({})
   },
 })
-
-export function checkMagicLinkAllowed({ config: { site } }: Services): void {
-  if (!site.emailEnabled) {
-    throw new ApiError('email_provider_disabled', 'Email logins are disabled')
-  }
-  if (!site.magicLinkEnabled) {
-    throw new ApiError('email_provider_disabled', 'Login with magic link is disabled')
-  }
-}
 
 interface MagicLinkBody extends MailBody {
   readonly data?: Readonly<Record<string, unknown>>

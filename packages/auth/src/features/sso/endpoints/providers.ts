@@ -6,12 +6,12 @@ import { toAdministrator } from '../../audit/admin-action.ts'
 import {
   createProvider,
   getProvider,
+  listProviders,
   removeProvider,
   toProviderRecord,
   updateProvider,
 } from '../providers.ts'
 import { requireServiceProvider } from '../sign-in.ts'
-import { listSsoProviders } from '../statements/providers.ts'
 
 const path = '/admin/sso/providers'
 const providerPath = `${path}/:idp_id`
@@ -47,12 +47,9 @@ export const adminListSsoProviders = defineEndpoint({
     resource_id_prefix: 'Only providers whose resource_id begins with this text',
   },
   success: { status: 200, description: 'items, oldest first, without their metadata' },
-  async handle({ query }, { db }) {
-    const { resource_id: resourceId, resource_id_prefix: prefix } = query
-    const rows = await db.run(listSsoProviders, {
-      resourceId: resourceId || null,
-      prefix: resourceId ? null : prefix || null,
-    })
+  async handle({ query }, services) {
+    const { resource_id: resourceId = '', resource_id_prefix: prefix = '' } = query
+    const rows = await listProviders(services, { resourceId, prefix })
     return json({ items: rows.map((row) => toProviderRecord(row, false)) })
   },
 })

@@ -1,6 +1,6 @@
 import type { Row } from '../../../db/database.ts'
 import { statement } from '../../../db/statement.ts'
-import type { Json, Metadata } from '../metadata.ts'
+import type { Json, Metadata } from '../../../stored-json.ts'
 
 /** An RFC 3339 timestamp in UTC. */
 export type Time = string

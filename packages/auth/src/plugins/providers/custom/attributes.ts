@@ -1,4 +1,4 @@
-import type { Metadata } from '../../../features/users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
 import type { ExternalProfile } from '../oauth/external-profile.ts'
 import { isTrue, toOneEmail, toProfile } from '../oauth/profile-parts.ts'
 import type { JsonObject } from '../oauth/provider-http.ts'

@@ -1,10 +1,5 @@
-import { parseEmail } from '../../../features/users/addresses.ts'
-import {
-  countStoredBytes,
-  findUnstorable,
-  type Json,
-  type Metadata,
-} from '../../../features/users/metadata.ts'
+import { parseEmail } from '../../../addresses.ts'
+import { countStoredBytes, findUnstorable, type Json, type Metadata } from '../../../stored-json.ts'
 
 /** An email address in a provider's profile. */
 export interface ExternalEmail {

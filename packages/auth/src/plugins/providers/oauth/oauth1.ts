@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
-import { isStorableText } from '../../../features/users/metadata.ts'
 import { OutgoingError } from '../../../outgoing/http-client.ts'
+import { isStorableText } from '../../../stored-json.ts'
 import type { ExternalProfile } from './external-profile.ts'
 import type {
   Addresses,

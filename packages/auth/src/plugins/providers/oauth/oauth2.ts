@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { isStorableText } from '../../../features/users/metadata.ts'
 import { OutgoingError } from '../../../outgoing/http-client.ts'
+import { isStorableText } from '../../../stored-json.ts'
 import type { ExternalProfile } from './external-profile.ts'
 import {
   type Addresses,

@@ -1,4 +1,4 @@
-import { isStorableText, type Json, type Metadata } from '../../../features/users/metadata.ts'
+import { isStorableText, type Json, type Metadata } from '../../../stored-json.ts'
 import { type ExternalEmail, type ExternalProfile, ProfileError } from './external-profile.ts'
 import { isObject, type JsonObject } from './provider-http.ts'
 

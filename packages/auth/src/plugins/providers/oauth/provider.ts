@@ -1,4 +1,4 @@
-import type { Metadata } from '../../../features/users/metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
 import type { ExternalProfile } from './external-profile.ts'
 import type { ProviderHttp } from './provider-http.ts'
 

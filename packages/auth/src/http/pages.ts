@@ -1,12 +1,7 @@
-import { invalid } from '../../errors.ts'
+import type { Page } from '../db/statement.ts'
+import { badPagination } from '../errors.ts'
 
 type Query = Readonly<Record<string, string | undefined>>
-
-export interface Page {
-  readonly number: number
-  readonly size: number
-  readonly offset: number
-}
 
 const defaultSize = 50
 /** Limits the memory that one response needs. */
@@ -34,15 +29,6 @@ export function parseCount(
   const count = /^\d+$/.test(text) ? Number(text) : 0
   if (count >= 1 && count <= most) return count
   throw badPagination(`${name} must be a whole number from 1 to ${most}. Got "${text}"`)
-}
-
-export function badPagination(detail: string): Error {
-  return invalid(`Bad Pagination Parameters: ${detail}`)
-}
-
-/** An `ilike` pattern that finds the text anywhere. `%` and `_` in the text are escaped. */
-export function toSubstringPattern(text: string): string {
-  return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
 interface PageLinks {

@@ -8,8 +8,11 @@ import { type Database, openDatabase, type Row } from '../../../src/db/database.
 import { statement } from '../../../src/db/statement.ts'
 import { deleteUser, softDeleteUser } from '../../../src/features/admin/statements/delete-user.ts'
 import { rotateSession } from '../../../src/features/sessions/statements/rotation.ts'
-import type { UserChange } from '../../../src/features/users/statements/update-user.ts'
-import { changeUserInTransaction, noChange } from '../../../src/features/users/update-user.ts'
+import type { UserChange } from '../../../src/features/user-changes/statements/update-user.ts'
+import {
+  changeUserInTransaction,
+  noChange,
+} from '../../../src/features/user-changes/update-user.ts'
 import { toRotationValues } from '../../support/rotation-values.ts'
 import { openSharedPostgres, runIn } from '../../support/shared-postgres.ts'
 import { openTestSchema } from '../../support/test-schema.ts'

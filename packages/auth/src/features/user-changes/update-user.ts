@@ -1,10 +1,10 @@
 import type { Database, Queries } from '../../db/database.ts'
 import { runWithCooldown } from '../../messages/requests/message-cooldowns.ts'
-import { type OneTimeTokenType, oneTimeTokenTypes } from '../one-time-codes/one-time-tokens.ts'
-import { toTakenError } from './addresses.ts'
+import { type OneTimeTokenType, oneTimeTokenTypes } from '../../tokens/one-time-tokens.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { toTakenError } from '../users/taken-errors.ts'
 import { toIdentity } from './new-users.ts'
 import { endSessionsMeanwhile, type UserChange, updateUser } from './statements/update-user.ts'
-import type { UserRow } from './statements/user-row.ts'
 
 /** A change without effect. Requests spread it and add their changes. */
 export const noChange = {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { runWithCooldown } from '../../messages/requests/message-cooldowns.ts'
 import type { Services } from '../../services.ts'
-import type { Metadata } from './metadata.ts'
+import type { Metadata } from '../../stored-json.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
+import { toUserRecord } from '../users/user-record.ts'
 import {
   createUser,
   createUserAndQueueHook,
   type NewIdentity,
   type NewUser,
 } from './statements/create-user.ts'
-import type { UserRow } from './statements/user-row.ts'
-import { toUserRecord } from './user-record.ts'
 
 /** The data of a new user, before anything is confirmed, sent or written. */
 export type UserDraft = Pick<

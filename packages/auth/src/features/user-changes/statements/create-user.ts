@@ -6,8 +6,8 @@ import {
   type RequestParts,
   writeParts,
 } from '../../../messages/statements/request-parts.ts'
-import type { Metadata } from '../metadata.ts'
-import { selectUserWith, type UserRow } from './user-row.ts'
+import type { Metadata } from '../../../stored-json.ts'
+import { selectUserWith, type UserRow } from '../../users/statements/user-row.ts'
 
 export interface NewUser extends RequestParts {
   readonly id: string

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { explainFailure } from '../../src/commands/explain-failure.ts'
+import { explainFailure } from '../src/explain-failure.ts'
 
 function toLookupError(hostname: string): Error {
   const message = `getaddrinfo ENOTFOUND ${hostname}`

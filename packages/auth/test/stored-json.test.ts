@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findUnstorable } from '../../../src/features/users/metadata.ts'
+import { findUnstorable } from '../src/stored-json.ts'
 
 test('values that PostgreSQL can store are accepted', () => {
   for (const json of [

@@ -8,10 +8,10 @@ import {
   writeNotices,
   writeParts,
 } from '../../../messages/statements/request-parts.ts'
-import type { OneTimeTokenType } from '../../one-time-codes/one-time-tokens.ts'
-import type { Metadata } from '../metadata.ts'
+import type { Metadata } from '../../../stored-json.ts'
+import type { OneTimeTokenType } from '../../../tokens/one-time-tokens.ts'
+import { selectUserWith, type UserRow } from '../../users/statements/user-row.ts'
 import type { NewIdentity } from './create-user.ts'
-import { selectUserWith, type UserRow } from './user-row.ts'
 
 /** The changes of a user; null leaves a column unchanged. */
 export interface UserChange extends RequestParts, WithNotices {

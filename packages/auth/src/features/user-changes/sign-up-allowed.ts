@@ -1,7 +1,7 @@
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import type { UserRow } from './statements/user-row.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
 
 /** If not, only administrators can create or invite users. */
 function isSignupAllowed({ config: { site } }: Pick<Services, 'config'>): boolean {

@@ -1,6 +1,5 @@
 import { createHash, createHmac, type KeyObject, randomBytes, randomInt } from 'node:crypto'
-import type { AccountClaim } from '../../messages/statements/request-parts.ts'
-import type { KeyRing } from '../../tokens/key-ring.ts'
+import type { KeyRing } from './key-ring.ts'
 
 /** The purpose of a one-time token. A user has at most one of each. */
 export const oneTimeTokenTypes = [
@@ -50,12 +49,6 @@ export interface OneTimeTokens {
   /** All hashes, in hexadecimal, under which an approval may be stored. */
   findApprovalHashes(relatesTo: string): readonly string[]
 }
-
-/**
- * For requests that contain no data for the account, such as sign-in and recovery links. Data that
- * was put into an unconfirmed account before is removed when the link is used.
- */
-export const claimsNothing: AccountClaim = {}
 
 export const pkcePrefix = 'pkce_'
 /** Wrong codes after which the correct one no longer works. */

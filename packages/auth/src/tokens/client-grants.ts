@@ -1,5 +1,5 @@
-import type { Claims } from '../../tokens/json-web-token.ts'
-import type { Json, Metadata } from '../users/metadata.ts'
+import type { Json, Metadata } from '../stored-json.ts'
+import type { Claims } from './json-web-token.ts'
 
 /** What a user has granted to an OAuth client, as the session of the client stores it. */
 export interface ClientGrant {
