@@ -33,11 +33,10 @@ export function openApi({
   })
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { user, fault } = await identify(request.headers.authorization)
-    // Requests with an invalid token count against the client's address, which limits guessing.
-    const address = request.socket.remoteAddress ?? 'unknown'
+    const caller = await identify(request.headers.authorization)
+    const { user, fault } = caller
     const count = countsRequest(request) ? countRequest : undefined
-    const decision = user ? await count?.('user', user.id) : await count?.('address', address)
+    const decision = await count?.(toEntries(caller, request.socket.remoteAddress ?? 'unknown'))
     for (const [name, value] of decision?.headers ?? []) response.setHeader(name, value)
     if (decision?.isAllowed === false) {
       const { retryAfterSeconds } = decision
@@ -77,6 +76,8 @@ function refuse(response: ServerResponse, status: 401 | 429 | 500 | 503, message
 interface Caller {
   /** Undefined if the caller is not signed in. */
   readonly user?: User
+  /** The API key that was exchanged for the token. */
+  readonly key?: { readonly id: string; readonly plan: string }
   /** Why the token was refused. */
   readonly fault?: string
 }
@@ -89,7 +90,7 @@ function createIdentify(verifier: Verifier): Identify {
   return async (authorization) => {
     if (authorization === undefined) return {}
     try {
-      return { user: toUser(await verifier.verifyHeader(authorization)) }
+      return toCaller(await verifier.verifyHeader(authorization))
     } catch (error) {
       if (error instanceof TokenError) return { fault: error.message }
       throw error
@@ -97,8 +98,30 @@ function createIdentify(verifier: Verifier): Identify {
   }
 }
 
-function toUser({ sub, email }: AccessTokenClaims): User {
-  return { id: sub, email: email || undefined }
+function toCaller({ sub, email, key_id: id, plan }: AccessTokenClaims): Caller {
+  const user = { id: sub, email: email || undefined }
+  return id === undefined ? { user } : { user, key: { id, plan: plan ?? defaultPlan } }
+}
+
+/** The descriptor of keys without a plan needs a value too. */
+const defaultPlan = 'default'
+
+interface Entry {
+  readonly key: 'user' | 'address' | 'plan' | 'key_id'
+  readonly value: string
+}
+
+/** The descriptor of a request. Each API key has a counter, and the plan decides on its limit. */
+function toEntries({ user, key }: Caller, address: string): readonly Entry[] {
+  if (key) {
+    return [
+      { key: 'plan', value: key.plan },
+      { key: 'key_id', value: key.id },
+    ]
+  }
+  if (user) return [{ key: 'user', value: user.id }]
+  // Requests with an invalid token count against the client's address, which limits guessing.
+  return [{ key: 'address', value: address }]
 }
 
 const timeoutMs = 1_000
@@ -116,15 +139,15 @@ interface Decision {
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
-type CountRequest = (key: 'user' | 'address', value: string) => Promise<Decision>
+type CountRequest = (entries: readonly Entry[]) => Promise<Decision>
 
 /** Requests decisions from the rate limit service, by the rules of the domain `graphql`. */
 function createCountRequest(ratelimitUrl: string): CountRequest {
-  return async (key, value) => {
+  return async (entries) => {
     try {
       const response = await fetch(`${ratelimitUrl}/json`, {
         method: 'POST',
-        body: JSON.stringify({ domain: 'graphql', descriptors: [{ entries: [{ key, value }] }] }),
+        body: JSON.stringify({ domain: 'graphql', descriptors: [{ entries }] }),
         signal: AbortSignal.timeout(timeoutMs),
       })
       // With status 429 the body still contains a decision.
