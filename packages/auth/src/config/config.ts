@@ -222,7 +222,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     passwords: toPasswords(settings.passwords, check),
     metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
-    apiKeys: toApiKeys(settings.apiKeys, check),
+    apiKeys: toApiKeys(settings.apiKeys, tokensConfig.audience, check),
     passkeys: toPasskeys(
       settings.passkeys,
       settings.site.url,

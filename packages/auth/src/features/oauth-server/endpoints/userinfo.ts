@@ -17,7 +17,7 @@ const common = {
 export const userinfo = defineEndpoint({
   ...common,
   method: 'GET',
-  handle: async (call, services) => json(answer(call, services)),
+  handle: async (call, services) => json(await answer(call, services)),
 })
 
 /** OpenID Connect Core 1.0, section 5.3.1: both methods are required. */
@@ -25,16 +25,16 @@ export const userinfoByPost = defineEndpoint({
   ...common,
   method: 'POST',
   takesForms: true,
-  handle: async (call, services) => json(answer(call, services)),
+  handle: async (call, services) => json(await answer(call, services)),
 })
 
 interface UserCall {
   readonly caller: CallerRow
 }
 
-function answer({ caller }: UserCall, services: Services) {
+async function answer({ caller }: UserCall, services: Services) {
   requireOAuthServer(services)
   const { oauth_grant: grant } = caller
   if (grant === null) return { sub: caller.id }
-  return { sub: caller.id, ...toUserClaims(caller, grant) }
+  return { sub: caller.id, ...(await toUserClaims(services, caller, grant)) }
 }

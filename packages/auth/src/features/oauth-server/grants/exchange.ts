@@ -42,7 +42,7 @@ export async function exchange(
   if (session === undefined) throw oauthError('invalid_grant', 'The code is no longer valid')
   const narrowed = { ...session, oauth_grant: issued }
   const tokens = await services.sessions.toTokenResponse(narrowed, connection)
-  return { answer: toTokenAnswer(services, { client, grant, tokens, session, nonce }) }
+  return { answer: await toTokenAnswer(services, { client, grant, tokens, session, nonce }) }
 }
 
 /** @throws {ApiError} */

@@ -26,7 +26,7 @@ export const refreshToken: Grant = async (services, request) => {
   const { oauth_grant: grant } = session
   if (grant === null) throw new TypeError('The session of a client has no grant')
   const issued = { client, grant, tokens: response, session, nonce: '' }
-  return { answer: toTokenAnswer(services, issued), onSent }
+  return { answer: await toTokenAnswer(services, issued), onSent }
 }
 
 function toHolder({ client, parameters, proofKey }: GrantRequest): GrantHolder {

@@ -15,10 +15,10 @@ interface Issued {
 }
 
 /** The response with the tokens of a session, without the user record. */
-export function toTokenAnswer(
+export async function toTokenAnswer(
   services: Services,
   { client, grant, tokens, session, nonce }: Issued,
-): TokenAnswer {
+): Promise<TokenAnswer> {
   const accessToken = `${tokens['access_token']}`
   const isRefreshable = client.grant_types.includes('refresh_token')
   return {
@@ -27,7 +27,7 @@ export function toTokenAnswer(
     expires_in: Number(tokens['expires_in']),
     ...(isRefreshable && { refresh_token: `${tokens['refresh_token']}` }),
     ...(hasScope(grant, 'openid') && {
-      id_token: createIdToken(services, { session, grant, accessToken, nonce }),
+      id_token: await createIdToken(services, { session, grant, accessToken, nonce }),
     }),
     scope: grant.scope,
   }
