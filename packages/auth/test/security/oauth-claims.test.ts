@@ -61,10 +61,9 @@ test('introspection: the token of an API key is active until the key is replaced
   const other = (await send(url, '/token?grant_type=api_key', { body: { api_key } })).body
     .access_token
   const app = await server.newClient()
-  await server.query(
-    "update oauth_clients set registration_type = 'dynamic' where id = $1",
-    [app.client_id],
-  )
+  await server.query("update oauth_clients set registration_type = 'dynamic' where id = $1", [
+    app.client_id,
+  ])
   assert.deepEqual((await server.ask(app, '/oauth/introspect', { token: other })).body, {
     active: false,
   })
