@@ -5,7 +5,6 @@ import {
   status,
   type UnaryCall,
 } from '@portcullis/grpc-unary'
-import type { Readiness } from '../features/server/readiness.ts'
 import { WireError } from '../wire-format.ts'
 import {
   decodeHealthRequest,
@@ -18,7 +17,7 @@ import { decode, send } from './unary-messages.ts'
 
 interface HealthSettings {
   /** A reload of the configuration replaces it. */
-  readonly getReadiness: () => Readiness
+  readonly getReadiness: () => { check(): Promise<{ readonly isReady: boolean }> }
   /** How often watched services are checked, in milliseconds. */
   readonly everyMs?: number
 }
@@ -74,12 +73,13 @@ export function createHealthService({
   /** Checks the services until there is no watch left. */
   const schedule = (): void => {
     if (timer !== undefined || watches.size === 0) return
-    timer = setTimeout(async () => {
-      await Promise.all([...watches].map(([call, watch]) => update(call, watch)))
-      timer = undefined
-      schedule()
-    }, everyMs)
+    timer = setTimeout(() => void updateAll(), everyMs)
     timer.unref()
+  }
+  const updateAll = async (): Promise<void> => {
+    await Promise.all([...watches].map(([call, watch]) => update(call, watch)))
+    timer = undefined
+    schedule()
   }
   const open = (call: StreamCall): StreamHandler => ({
     async message(bytes) {

@@ -112,7 +112,7 @@ test('email_verified is true only for addresses that this server or the company 
   }
   const own = 'ada@company.example'
   assert.deepEqual(await claimed(await signIn(own)), [own, true])
-  // The company says that this address belongs to its user, and nobody has checked it.
+  // The company says that this address belongs to its user, but this is not verified.
   const foreign = 'someone@public-mail.example'
   assert.deepEqual(await claimed(await signIn(foreign)), [foreign, false])
   const user = await server.users.newSignedInUser()
