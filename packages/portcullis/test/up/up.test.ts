@@ -33,8 +33,8 @@ async function sendUntilRefused(send: () => Promise<Response>): Promise<Response
   return assert.fail('No request was refused')
 }
 
-/** Creates an API key of a service account. @returns an access token of the key. */
-async function openKeyToken(authUrl: string, adminKey: string, plan?: string): Promise<string> {
+/** Creates an API key of a service account, and an access token of the key. */
+async function openKey(authUrl: string, adminKey: string, plan?: string) {
   const post = async (path: string, body: object) => {
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' }
     const answer = await fetch(authUrl + path, {
@@ -47,7 +47,8 @@ async function openKeyToken(authUrl: string, adminKey: string, plan?: string): P
   }
   const { id } = await post('/admin/service-accounts', { name: 'program' })
   const { api_key } = await post('/admin/api-keys', { service_account_id: id, name: 'key', plan })
-  return (await post('/token?grant_type=api_key', { api_key })).access_token
+  const { access_token } = await post('/token?grant_type=api_key', { api_key })
+  return { key: String(api_key), token: String(access_token) }
 }
 
 // All tests share one start, followed by a second one on the same folder.
@@ -215,7 +216,7 @@ describe('portcullis up', { timeout }, () => {
 
   test('each API key has its own counter, and its plan decides on the limit', async () => {
     const adminKey = await mintAdminKey()
-    const openKey = (plan?: string) => openKeyToken(urls('auth'), adminKey, plan)
+    const openToken = async (plan?: string) => (await openKey(urls('auth'), adminKey, plan)).token
     const sendCounted = async (bearer: string) => {
       let answer = await send('{ hello }', bearer)
       // On a busy machine the rate limit may not have been checked.
@@ -224,14 +225,29 @@ describe('portcullis up', { timeout }, () => {
     }
     const findLimit = async (bearer: string) =>
       (await sendCounted(bearer)).headers.get('ratelimit-limit')
-    const [plain, other] = [await openKey(), await openKey()]
+    const [plain, other] = [await openToken(), await openToken()]
     assert.equal(await findLimit(plain), '30')
-    assert.equal(await findLimit(await openKey('pro')), '120')
-    assert.equal(await findLimit(await openKey('a plan without a rule')), '30')
+    assert.equal(await findLimit(await openToken('pro')), '120')
+    assert.equal(await findLimit(await openToken('a plan without a rule')), '30')
     await sendUntilRefused(() => send('{ hello }', plain))
     const served = await sendCounted(other)
     assert.equal(served.status, 200)
     assert.match(served.headers.get('ratelimit-remaining') ?? '', /^2\d$/)
+  })
+
+  test('the API accepts API keys as well, and counts a key and its tokens together', async () => {
+    const { key, token: ofKey } = await openKey(urls('auth'), await mintAdminKey(), 'pro')
+    const answer = await send('{ me { email } hello }', key)
+    assert.deepEqual(await answer.json(), {
+      data: { me: { email: null }, hello: 'Hello, stranger!' },
+    })
+    const refused = await sendUntilRefused(() => send('{ hello }', ofKey))
+    await refused.text()
+    const alsoRefused = await sendUntilRefused(() => send('{ hello }', key))
+    assert.equal(alsoRefused.headers.get('ratelimit-limit'), '120')
+    const invalid = await send('{ hello }', `${key.slice(0, -1)}-`)
+    assert.equal(invalid.status, 401)
+    assert.match(await invalid.text(), /The API key is not valid\./)
   })
 
   test('the example with API keys prints their limits', async () => {

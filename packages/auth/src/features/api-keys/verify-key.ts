@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { isIP } from 'node:net'
-import { invalid } from '../../errors.ts'
 import { toNetwork } from '../../limits/buckets.ts'
 import { tooManyGuesses } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
@@ -25,7 +23,6 @@ export async function findKeyForService(
   { text, clientIp, callerToken }: KeyQuestion,
 ): Promise<ShownKey | undefined> {
   const { requestLimits } = services
-  if (clientIp !== undefined && isIP(clientIp) === 0) throw invalid('ip_address must be an address')
   // Service keys have no subject, and may differ only in their expiry.
   const caller = createHash('sha256').update(callerToken).digest('base64url')
   const waitSeconds = await requestLimits.take('api_key_verify', caller)
