@@ -24,6 +24,8 @@ const verifier = createVerifier({
 const server = createServer(
   openApi({
     verifier,
+    // The same key may verify API keys.
+    ...(key && { keys: { authUrl: AUTH_URL, token: key } }),
     ratelimitUrl: RATELIMIT_URL,
   }),
 )

@@ -145,8 +145,7 @@ export function createServices(settings: ServicesSettings): Services {
         ...(settings.checkers?.metadataCa !== undefined && { ca: settings.checkers.metadataCa }),
       }),
     customProviders: createCustomProviders({
-      redirectUri: config.customOAuth.redirectUri,
-      internalHosts: config.customOAuth.internalHosts,
+      ...config.customOAuth,
       limits: { timeoutMs: toTimeoutMs(config, 10_000), maxBytes: 1_000_000 },
       createOpenId: (http) => createOpenIdLater({ http, now }),
     }),

@@ -37,6 +37,12 @@ export const apiKeys = {
       false,
       'Whether /ext-authz tells Envoy if a request has a valid access token or API key. Do not expose it to the public',
     ),
+    acceptedAudiences: list(
+      'AUTH_EXT_AUTHZ_AUDIENCES',
+      [],
+      'Audiences (aud) of the access tokens and API keys that Envoy may accept',
+      { defaultText: 'AUTH_JWT_AUD' },
+    ),
     checksAddress: string(
       'AUTH_EXT_AUTHZ_GRPC_ADDRESS',
       '',
@@ -72,6 +78,8 @@ export interface ApiKeysConfig {
   readonly scopes: readonly string[]
   readonly mostPerOwner: number
   readonly answersExtAuthz: boolean
+  /** Not empty. */
+  readonly acceptedAudiences: readonly string[]
   readonly tokenSeconds: number
   /** The gRPC listener for ext_authz. Undefined: there is none. */
   readonly checks: ExtAuthzConfig | undefined
@@ -92,10 +100,11 @@ export interface ChecksTlsConfig {
 
 export function toApiKeys(
   settings: Settings<typeof apiKeys.variables>,
+  defaultAudience: string,
   check: Check,
 ): ApiKeysConfig {
   const { variables } = apiKeys
-  const { enabled, scopes, mostPerOwner, answersExtAuthz, tokenMs } = settings
+  const { enabled, scopes, mostPerOwner, answersExtAuthz, acceptedAudiences, tokenMs } = settings
   checkDuration(variables.tokenMs, tokenMs, oneDay, check)
   if (tokenMs < 1_000) check.fault(variables.tokenMs, 'must be at least 1s')
   return {
@@ -103,6 +112,7 @@ export function toApiKeys(
     scopes,
     mostPerOwner,
     answersExtAuthz,
+    acceptedAudiences: acceptedAudiences.length === 0 ? [defaultAudience] : acceptedAudiences,
     tokenSeconds: Math.floor(tokenMs / 1_000),
     checks: toChecks(settings, check),
   }

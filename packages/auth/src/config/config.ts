@@ -222,7 +222,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     passwords: toPasswords(settings.passwords, check),
     metadata: settings.metadata,
     mfa: toMfa(settings.mfa, check),
-    apiKeys: toApiKeys(settings.apiKeys, check),
+    apiKeys: toApiKeys(settings.apiKeys, tokensConfig.audience, check),
     passkeys: toPasskeys(
       settings.passkeys,
       settings.site.url,
@@ -238,7 +238,11 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     saml: toSaml(settings.saml, settings.api.externalUrl, check),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
-    customOAuth: toCustomOAuth(settings.customOAuth, settings.api.externalUrl, check),
+    customOAuth: toCustomOAuth(
+      settings.customOAuth,
+      { apiUrl: settings.api.externalUrl, isUpstream },
+      check,
+    ),
     hooks: hooksConfig,
     observability: toObservability(settings.observability, settings.database, check),
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),

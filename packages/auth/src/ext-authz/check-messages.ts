@@ -1,13 +1,23 @@
 /* The parts of `envoy.service.auth.v3` and `grpc.health.v1` that are needed here. */
 
+import { parseAddress } from '../http/stages/client-address.ts'
 import { findBytes, readFields, toField, toNumber, toText } from '../wire-format.ts'
 
 /** The headers of a request that Envoy asks about, by their names in lower case. Repeated ones are joined by commas. */
 export type RequestHeaders = ReadonlyMap<string, string>
 
+export interface CheckedRequest {
+  readonly headers: RequestHeaders
+  /** The address of the client as Envoy knows it. Undefined if the client is not connected by IP. */
+  readonly clientIp: string | undefined
+}
+
 /** Decodes a `CheckRequest`. @throws {WireError} */
-export function decodeCheckRequest(message: Buffer): RequestHeaders {
+export function decodeCheckRequest(message: Buffer): CheckedRequest {
   const attributes = readFields(findBytes(readFields(message), 1))
+  const source = readFields(findBytes(attributes, 1))
+  const socketAddress = readFields(findBytes(readFields(findBytes(source, 1)), 1))
+  const clientIp = parseAddress(findBytes(socketAddress, 2).toString())
   const request = readFields(findBytes(attributes, 4))
   const http = readFields(findBytes(request, 2))
   const headers = new Map<string, string>()
@@ -26,7 +36,7 @@ export function decodeCheckRequest(message: Buffer): RequestHeaders {
     const value = fields.has(3) ? findBytes(fields, 3) : findBytes(fields, 2)
     add(findBytes(fields, 1).toString().toLowerCase(), value.toString())
   }
-  return headers
+  return { headers, clientIp }
 }
 
 function toBuffer(value: number | Buffer): Buffer {
@@ -77,7 +87,12 @@ export function decodeHealthRequest(message: Buffer): string {
   return findBytes(readFields(message), 1).toString()
 }
 
+/** The values of `HealthCheckResponse.ServingStatus`. */
+export const servingStatus = { serving: 1, notServing: 2, unknownService: 3 } as const
+
+export type ServingStatus = (typeof servingStatus)[keyof typeof servingStatus]
+
 /** Encodes a `HealthCheckResponse`. */
-export function encodeHealth(isServing: boolean): Buffer {
-  return toNumber(1, isServing ? 1 : 2)
+export function encodeHealth(value: ServingStatus): Buffer {
+  return toNumber(1, value)
 }

@@ -11,6 +11,7 @@ import type { Log } from '@portcullis/service-kit/log/log'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import type { ChecksTlsConfig, ExtAuthzConfig } from '../config/api-keys.ts'
 import { type CheckSettings, createCheckMethods } from './check-methods.ts'
+import { createHealthService } from './health-methods.ts'
 
 interface ChecksSettings extends Pick<CheckSettings, 'getServices'> {
   readonly config: ExtAuthzConfig
@@ -38,8 +39,9 @@ export function openChecks({ config, getServices, log, onConnections }: ChecksSe
   const report = (error: unknown) =>
     failures.report(() => `A check for ext_authz failed: ${toReason(error)}`)
   const { tls } = config
+  const health = createHealthService({ getReadiness: () => getServices().readiness })
   const server = createGrpcServer({
-    methods: createCheckMethods({ getServices, report }),
+    methods: { ...createCheckMethods({ getServices, report }), ...health.methods },
     report,
     ...(tls && { tls: readTls(tls) }),
     ...(onConnections && { onConnections }),
@@ -48,9 +50,13 @@ export function openChecks({ config, getServices, log, onConnections }: ChecksSe
   return {
     listen: () => server.listen(config.address),
     adopt: (socket) => server.adopt(socket),
-    drain: () => server.drain(),
+    drain() {
+      health.drain()
+      return server.drain()
+    },
     async [Symbol.asyncDispose]() {
       unwatch()
+      health.drain()
       await server.close()
     },
   }

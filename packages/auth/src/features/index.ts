@@ -50,7 +50,7 @@ import {
   adminUpdateCustomProvider,
 } from './custom-providers/endpoints.ts'
 import { authorize } from './external/endpoints/authorize.ts'
-import { callback, callbackByForm } from './external/endpoints/callback.ts'
+import { callbacks } from './external/endpoints/callback.ts'
 import {
   confirmLinking,
   decideLinking,
@@ -164,8 +164,7 @@ const table: readonly Endpoint[] = [
   reauthenticate,
   logout,
   authorize,
-  callback,
-  callbackByForm,
+  ...callbacks,
   startSsoSignIn,
   samlMetadata,
   samlAcs,

@@ -45,13 +45,17 @@ test('AUTH_COMPAT_MODE, under either of its names, takes precedence over the nam
   }
 })
 
-test('the mode decides the defaults of settings that reveal accounts or accept old tokens', () => {
+test('the mode decides the defaults of settings that reveal accounts, accept old tokens or share callbacks', () => {
   const defaultsOf = (env: Env) => {
-    const { site, tokens } = parseConfig(env).config
-    return { marks: site.marksRepeatedSignup, grace: tokens.parentGrace }
+    const { site, tokens, customOAuth } = parseConfig(env).config
+    return {
+      marks: site.marksRepeatedSignup,
+      grace: tokens.parentGrace,
+      shares: customOAuth.sharesCallback,
+    }
   }
-  const off = { marks: false, grace: false }
-  const on = { marks: true, grace: true }
+  const off = { marks: false, grace: false, shares: false }
+  const on = { marks: true, grace: true, shares: true }
   assert.deepEqual(defaultsOf({}), off)
   assert.deepEqual(defaultsOf({ AUTH_COMPAT_MODE: 'specification' }), off)
   assert.deepEqual(defaultsOf({ AUTH_COMPAT_MODE: 'upstream' }), on)
@@ -59,12 +63,14 @@ test('the mode decides the defaults of settings that reveal accounts or accept o
   const reversed = {
     AUTH_MARK_REPEATED_SIGNUP: 'false',
     AUTH_SECURITY_REFRESH_TOKEN_PARENT_GRACE: 'false',
+    AUTH_CUSTOM_OAUTH_SHARED_CALLBACK: 'false',
   }
   assert.deepEqual(defaultsOf({ AUTH_COMPAT_MODE: 'upstream', ...reversed }), off)
   assert.deepEqual(
     defaultsOf({
       AUTH_MARK_REPEATED_SIGNUP: 'true',
       AUTH_SECURITY_REFRESH_TOKEN_PARENT_GRACE: 'true',
+      AUTH_CUSTOM_OAUTH_SHARED_CALLBACK: 'true',
     }),
     on,
   )

@@ -48,7 +48,9 @@ for (const release of ['2.150', '2.196'] as const) {
 }
 
 test('a user of a custom provider signs in after the import, with its encrypted secret', async (t) => {
-  const provider = await openOAuthServer(t, keycloak)
+  // The redirect address has been added at the provider.
+  const redirectUri = 'https://auth.example/callback/custom:acme'
+  const provider = await openOAuthServer(t, keycloak, { redirectUri })
   const opened = await openCompanySource(t)
   if (!opened) return
   const { server, people, importRows, there, admin } = opened

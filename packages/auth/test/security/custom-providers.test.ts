@@ -10,18 +10,20 @@ import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { errorOf } from '../support/flow-server.ts'
 import { type HttpAnswer, type RequestOptions, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
+import { keycloak } from '../support/provider-shapes/keycloak.ts'
 
 const path = '/admin/custom-providers'
 const identifier = 'custom:acme'
 
 /** Opens a server with a provider in the internal network, which is registered through the API. */
 async function openCustomServer(t: TestContext, env: Readonly<Record<string, string>> = {}) {
-  const server = await openExternalServer(t, ['keycloak'], {
+  const server = await openExternalServer(t, [], {
     AUTH_CUSTOM_OAUTH_INTERNAL_HOSTS: '127.0.0.1',
     ...env,
   })
   if (!server) return undefined
-  const provider = server.at('keycloak')
+  const redirectUri = `https://auth.example/callback/${identifier}`
+  const provider = await openOAuthServer(t, keycloak, { redirectUri })
   const { clientId, secret, url: issuer } = provider
   const token = server.serviceToken
   const call = (place: string, options: RequestOptions = {}) =>

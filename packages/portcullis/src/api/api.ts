@@ -1,17 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import {
-  type AccessTokenClaims,
-  AuthUnavailableError,
-  TokenError,
-  type Verifier,
-} from '@portcullis/auth/verify'
+import { AuthUnavailableError, type Verifier } from '@portcullis/auth/verify'
 import { createHandler } from '@portcullis/graphql-over-http/use/http'
+import { type Caller, createIdentify, type Identify, type KeyOptions } from './callers.ts'
 import { type Context, schema, type User } from './schema.ts'
 
 /** Options of {@link openApi}. */
 export interface ApiSettings {
   /** Verifies access tokens. Without it every caller is anonymous. The caller closes it. */
   readonly verifier?: Verifier
+  /** Accepts API keys as well as tokens. Default: a program exchanges its key for a token first. */
+  readonly keys?: KeyOptions
   /** The URL of the rate limit service. Without it requests are not limited. */
   readonly ratelimitUrl?: string
   /** Whether a request counts towards the limits. Default: every request does. */
@@ -21,10 +19,11 @@ export interface ApiSettings {
 /** A GraphQL API that identifies its callers and limits their requests. */
 export function openApi({
   verifier,
+  keys,
   ratelimitUrl,
   countsRequest = () => true,
 }: ApiSettings): RequestListener {
-  const identify: Identify = verifier ? createIdentify(verifier) : async () => ({})
+  const identify: Identify = verifier ? createIdentify(verifier, keys) : async () => ({})
   const countRequest = ratelimitUrl === undefined ? undefined : createCountRequest(ratelimitUrl)
   const users = new WeakMap<IncomingMessage, User>()
   const handler = createHandler<Context>({
@@ -33,19 +32,20 @@ export function openApi({
   })
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { user, fault } = await identify(request.headers.authorization)
-    // Requests with an invalid token count against the client's address, which limits guessing.
-    const address = request.socket.remoteAddress ?? 'unknown'
+    const { remoteAddress } = request.socket
+    const caller = await identify(request.headers.authorization, remoteAddress)
+    const { user, fault } = caller
     const count = countsRequest(request) ? countRequest : undefined
-    const decision = user ? await count?.('user', user.id) : await count?.('address', address)
+    const decision = await count?.(toEntries(caller, remoteAddress ?? 'unknown'))
     for (const [name, value] of decision?.headers ?? []) response.setHeader(name, value)
-    if (decision?.isAllowed === false) {
-      const { retryAfterSeconds } = decision
+    const retryAfterSeconds =
+      decision?.isAllowed === false ? decision.retryAfterSeconds : caller.retryAfterSeconds
+    if (retryAfterSeconds !== undefined) {
       response.setHeader('retry-after', retryAfterSeconds)
       refuse(response, 429, `Too many requests. Try again in ${retryAfterSeconds} s.`)
     } else if (fault) {
       response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
-      refuse(response, 401, `The access token was refused: ${fault}. Sign in again.`)
+      refuse(response, 401, fault)
     } else {
       if (user) users.set(request, user)
       await handler(request, response)
@@ -74,31 +74,22 @@ function refuse(response: ServerResponse, status: 401 | 429 | 500 | 503, message
   response.end(JSON.stringify({ errors: [{ message, extensions: { status } }] }))
 }
 
-interface Caller {
-  /** Undefined if the caller is not signed in. */
-  readonly user?: User
-  /** Why the token was refused. */
-  readonly fault?: string
+interface Entry {
+  readonly key: 'user' | 'address' | 'plan' | 'key_id'
+  readonly value: string
 }
 
-/** @throws {AuthUnavailableError} if the auth server cannot be reached. */
-type Identify = (authorization: string | undefined) => Promise<Caller>
-
-/** Identifies callers by their access tokens, which are verified locally. */
-function createIdentify(verifier: Verifier): Identify {
-  return async (authorization) => {
-    if (authorization === undefined) return {}
-    try {
-      return { user: toUser(await verifier.verifyHeader(authorization)) }
-    } catch (error) {
-      if (error instanceof TokenError) return { fault: error.message }
-      throw error
-    }
+/** The descriptor of a request. Each API key has a counter, and the plan decides on its limit. */
+function toEntries({ user, key }: Caller, address: string): readonly Entry[] {
+  if (key) {
+    return [
+      { key: 'plan', value: key.plan },
+      { key: 'key_id', value: key.id },
+    ]
   }
-}
-
-function toUser({ sub, email }: AccessTokenClaims): User {
-  return { id: sub, email: email || undefined }
+  if (user) return [{ key: 'user', value: user.id }]
+  // Requests with an invalid token count against the client's address, which limits guessing.
+  return [{ key: 'address', value: address }]
 }
 
 const timeoutMs = 1_000
@@ -116,15 +107,15 @@ interface Decision {
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
-type CountRequest = (key: 'user' | 'address', value: string) => Promise<Decision>
+type CountRequest = (entries: readonly Entry[]) => Promise<Decision>
 
 /** Requests decisions from the rate limit service, by the rules of the domain `graphql`. */
 function createCountRequest(ratelimitUrl: string): CountRequest {
-  return async (key, value) => {
+  return async (entries) => {
     try {
       const response = await fetch(`${ratelimitUrl}/json`, {
         method: 'POST',
-        body: JSON.stringify({ domain: 'graphql', descriptors: [{ entries: [{ key, value }] }] }),
+        body: JSON.stringify({ domain: 'graphql', descriptors: [{ entries }] }),
         signal: AbortSignal.timeout(timeoutMs),
       })
       // With status 429 the body still contains a decision.

@@ -76,6 +76,18 @@ const renewSeconds = 60
 
 /** Creates short-lived keys for the admin endpoints of the local auth server. */
 export function createAdminKeys(jwtSecret: string): () => Promise<string> {
+  return createKeys(jwtSecret, { role: 'service_role', subject: 'portcullis-console' })
+}
+
+/** Creates short-lived keys with which the API verifies API keys. */
+export function createVerifierKeys(jwtSecret: string): () => Promise<string> {
+  return createKeys(jwtSecret, { role: 'token_verifier', subject: 'portcullis-api' })
+}
+
+function createKeys(
+  jwtSecret: string,
+  claims: { readonly role: string; readonly subject: string },
+): () => Promise<string> {
   let key: Promise<string> | undefined
   let madeAt = 0
   return () => {
@@ -83,9 +95,8 @@ export function createAdminKeys(jwtSecret: string): () => Promise<string> {
     if (key !== undefined && now < madeAt + lifetimeSeconds - renewSeconds) return key
     madeAt = now
     key = mintToken(jwtSecret, {
-      role: 'service_role',
+      ...claims,
       audience: 'authenticated',
-      subject: 'portcullis-console',
       expiresInSeconds: lifetimeSeconds,
     })
     return key

@@ -18,7 +18,7 @@ import { createBaseUrls } from '../support/world.ts'
 const run = promisify(execFile)
 // Long, because it only has to end tests that hang.
 const timeout = 600_000
-const client = join(import.meta.dirname, '../../../../examples/together/client.ts')
+const example = join(import.meta.dirname, '../../../../examples/together')
 
 /** Printed by the API if the rate limit service took longer than a second, on a busy machine. */
 const tooLate = /^The rate limit could not be checked: .*timeout\n/gm
@@ -31,6 +31,24 @@ async function sendUntilRefused(send: () => Promise<Response>): Promise<Response
     await answer.text()
   }
   return assert.fail('No request was refused')
+}
+
+/** Creates an API key of a service account, and an access token of the key. */
+async function openKey(authUrl: string, adminKey: string, plan?: string) {
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' }
+    const answer = await fetch(authUrl + path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    })
+    assert.ok(answer.ok, `${answer.status}`)
+    return await answer.json()
+  }
+  const { id } = await post('/admin/service-accounts', { name: 'program' })
+  const { api_key } = await post('/admin/api-keys', { service_account_id: id, name: 'key', plan })
+  const { access_token } = await post('/token?grant_type=api_key', { api_key })
+  return { key: String(api_key), token: String(access_token) }
 }
 
 // All tests share one start, followed by a second one on the same folder.
@@ -59,6 +77,11 @@ describe('portcullis up', { timeout }, () => {
     const answer = await fetch(`${urls('auth')}/signup`, { method: 'POST', body: '{}' })
     assert.equal(answer.status, 200)
     return (await answer.json()).access_token
+  }
+
+  const mintAdminKey = async () => {
+    const args = ['token', '--role', 'service_role', '--data', folder]
+    return (await runPortcullis(args)).stdout.trim()
   }
 
   // Another name of this machine, to distinguish it from the default.
@@ -171,7 +194,7 @@ describe('portcullis up', { timeout }, () => {
   })
 
   test('the example client is served, refused with a forged token and over the limit; another is served', async () => {
-    const { stdout } = await run(process.execPath, [client], {
+    const { stdout } = await run(process.execPath, [join(example, 'client.ts')], {
       env: { ...process.env, AUTH_URL: urls('auth'), API_URL: urls('graphql') },
     })
     const [ada, bob] = [...stdout.matchAll(/is signed in as (\S+)/g)].map(([, id]) => id)
@@ -189,6 +212,63 @@ describe('portcullis up', { timeout }, () => {
       over,
       /^ada, after \d+ more requests: 429 Too many requests\. Try again in \d+ s\.$/,
     )
+  })
+
+  test('each API key has its own counter, and its plan decides on the limit', async () => {
+    const adminKey = await mintAdminKey()
+    const openToken = async (plan?: string) => (await openKey(urls('auth'), adminKey, plan)).token
+    const sendCounted = async (bearer: string) => {
+      let answer = await send('{ hello }', bearer)
+      // On a busy machine the rate limit may not have been checked.
+      while (!answer.headers.has('ratelimit-limit')) answer = await send('{ hello }', bearer)
+      return answer
+    }
+    const findLimit = async (bearer: string) =>
+      (await sendCounted(bearer)).headers.get('ratelimit-limit')
+    const [plain, other] = [await openToken(), await openToken()]
+    assert.equal(await findLimit(plain), '30')
+    assert.equal(await findLimit(await openToken('pro')), '120')
+    assert.equal(await findLimit(await openToken('a plan without a rule')), '30')
+    await sendUntilRefused(() => send('{ hello }', plain))
+    const served = await sendCounted(other)
+    assert.equal(served.status, 200)
+    assert.match(served.headers.get('ratelimit-remaining') ?? '', /^2\d$/)
+  })
+
+  test('the API accepts API keys as well, and counts a key and its tokens together', async () => {
+    const { key, token: ofKey } = await openKey(urls('auth'), await mintAdminKey(), 'pro')
+    const answer = await send('{ me { email } hello }', key)
+    assert.deepEqual(await answer.json(), {
+      data: { me: { email: null }, hello: 'Hello, stranger!' },
+    })
+    const refused = await sendUntilRefused(() => send('{ hello }', ofKey))
+    await refused.text()
+    const alsoRefused = await sendUntilRefused(() => send('{ hello }', key))
+    assert.equal(alsoRefused.headers.get('ratelimit-limit'), '120')
+    const invalid = await send('{ hello }', `${key.slice(0, -1)}-`)
+    assert.equal(invalid.status, 401)
+    assert.match(await invalid.text(), /The API key is not valid\./)
+  })
+
+  test('the example with API keys prints their limits', async () => {
+    const { stdout } = await run(process.execPath, [join(example, 'keys.ts')], {
+      env: {
+        ...process.env,
+        AUTH_URL: urls('auth'),
+        API_URL: urls('graphql'),
+        AUTH_ADMIN_KEY: await mintAdminKey(),
+      },
+    })
+    // Without a number if the rate limit was not checked in time, on a busy machine.
+    const patterns = [
+      /^key without a plan: (30|null) requests a minute$/,
+      /^first key of the plan pro: (120|null) requests a minute$/,
+      /^first key, after \d+ more requests: 429 Too many requests\. Try again in \d+ s\.$/,
+      /^second key of the plan pro: (120|null) requests a minute$/,
+    ]
+    const lines = stdout.trimEnd().split('\n')
+    assert.equal(lines.length, patterns.length, stdout)
+    for (const [index, pattern] of patterns.entries()) assert.match(lines[index] ?? '', pattern)
   })
 
   test('the API refuses the token of a user who has signed out', async () => {

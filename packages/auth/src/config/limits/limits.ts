@@ -56,7 +56,8 @@ export const limits = {
     apiKeyGuess: switchableLimit(
       'AUTH_RATE_LIMIT_API_KEY_GUESS',
       30,
-      'Invalid API keys that /api-keys/verify receives from one address of a client (ip_address) per 5 minutes',
+      'Invalid API keys that /api-keys/verify receives from one address of a client (ip_address) per 5 minutes; counted ' +
+        'separately for the checks of ext_authz',
     ),
     register: switchableLimit(
       'AUTH_RATE_LIMIT_O_AUTH_DYNAMIC_CLIENT_REGISTER',

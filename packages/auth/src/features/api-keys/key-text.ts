@@ -27,6 +27,11 @@ export function createKeyText(id: string): string {
   return start + toChecksum(start)
 }
 
+/** Whether the text is meant as a key, which may be invalid. */
+export function isKeyText(text: string): boolean {
+  return text.startsWith(prefix)
+}
+
 /** Undefined if the text cannot be a key, because its form or its checksum is wrong. */
 export function parseKeyText(text: string): KeyText | undefined {
   const [, digits, checksum] = pattern.exec(text) ?? []

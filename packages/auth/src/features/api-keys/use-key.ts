@@ -3,6 +3,7 @@ import type { Services } from '../../services.ts'
 import type { Metadata } from '../../stored-json.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
 import { createAccessToken } from '../sessions/access-tokens.ts'
+import { uuidPattern } from '../sessions/bearer.ts'
 import { isSameHash, parseKeyText, toSecretId } from './key-text.ts'
 import { findShownKey, type ShownKeyRow, touchApiKey } from './statements.ts'
 
@@ -41,11 +42,17 @@ export async function findKey({ db, now }: Services, text: string): Promise<Show
   return { ...key, secretId: toSecretId(shown.hash), endsMs }
 }
 
+/** The claims of an access token that a key was exchanged for. */
+export type KeyClaims = Claims & { readonly key_id: string }
+
+export function areKeyClaims(claims: Claims): claims is KeyClaims {
+  return typeof claims['key_id'] === 'string' && uuidPattern.test(claims['key_id'])
+}
+
 /** Finds the key that was exchanged for a token. Undefined if the key or the token is no longer valid. */
 export async function findExchangedKey(
   { db, now }: Services,
-  id: string,
-  { session_id: secretId }: Claims,
+  { key_id: id, session_id: secretId }: KeyClaims,
 ): Promise<ShownKeyRow | undefined> {
   const [key] = await db.run(findShownKey, { id })
   if (key === undefined || !isUsable(key, now())) return undefined

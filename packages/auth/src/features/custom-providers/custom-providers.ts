@@ -27,12 +27,13 @@ export interface CustomProviderFields extends GivenFields {
 }
 
 /** A provider as administrators see it, without its secret. */
-export function toProviderRecord(row: CustomProviderRow) {
+export function toProviderRecord({ customProviders }: Services, row: CustomProviderRow) {
   const fields = Object.entries(row.settings).filter(([, value]) => value !== null)
   return {
     id: row.id,
     ...Object.fromEntries(fields),
     ...(row.discovery !== null && { discovery_document: row.discovery }),
+    callback_url: customProviders.toRedirectUri(row.identifier),
     created_at: row.created_at,
     updated_at: row.updated_at,
   }

@@ -61,7 +61,7 @@ export const adminListCustomProviders = defineEndpoint({
   success: { status: 200, description: 'providers, newest first, without their secrets' },
   async handle({ query }, services) {
     const rows = await listProviders(services, query['type'] || undefined)
-    return json({ providers: rows.map(toProviderRecord) })
+    return json({ providers: rows.map((row) => toProviderRecord(services, row)) })
   },
 })
 
@@ -80,7 +80,7 @@ export const adminCreateCustomProvider = defineEndpoint({
   async handle(call, services) {
     const { body } = call
     const row = await createCustomProvider(services, body, toAdministrator(call))
-    return { status: 201, body: toProviderRecord(row) }
+    return { status: 201, body: toProviderRecord(services, row) }
   },
 })
 
@@ -92,7 +92,8 @@ export const adminGetCustomProvider = defineEndpoint({
   requires,
   success: { status: 200, description: 'The provider, without its secret' },
   async handle({ params }, services) {
-    return json(toProviderRecord(await getCustomProvider(services, params['identifier'] ?? '')))
+    const row = await getCustomProvider(services, params['identifier'] ?? '')
+    return json(toProviderRecord(services, row))
   },
 })
 
@@ -108,7 +109,7 @@ export const adminUpdateCustomProvider = defineEndpoint({
     const { body, params } = call
     const admin = toAdministrator(call)
     const name = params['identifier'] ?? ''
-    return json(toProviderRecord(await updateCustomProvider(services, name, body, admin)))
+    return json(toProviderRecord(services, await updateCustomProvider(services, name, body, admin)))
   },
 })
 

@@ -29,7 +29,7 @@ interface IdToken {
 }
 
 /** Returns the signed ID token of a session (OpenID Connect Core 1.0, section 2). */
-export function createIdToken(services: Services, idToken: IdToken): string {
+export async function createIdToken(services: Services, idToken: IdToken): Promise<string> {
   const { config, signer, signingKeys } = services
   const { session, grant, accessToken, nonce } = idToken
   const issuedAt = Math.floor(services.now() / 1_000)
@@ -47,7 +47,7 @@ export function createIdToken(services: Services, idToken: IdToken): string {
     sid: session.session_id,
     // The access token is signed with the same key, and must not be confused with this token.
     token_use: 'id',
-    ...toUserClaims(session, grant),
+    ...(await toUserClaims(services, session, grant)),
   })
 }
 

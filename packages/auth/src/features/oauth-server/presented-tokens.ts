@@ -2,6 +2,7 @@ import { findBoundKey } from '../../dpop/proof.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { Claims } from '../../tokens/json-web-token.ts'
+import { areKeyClaims, findExchangedKey } from '../api-keys/use-key.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { findOAuthClient, type OAuthClientRow } from '../oauth-clients/statements.ts'
 import {
@@ -72,6 +73,10 @@ async function findAccessToken(
       const [client] = await services.db.run(findOAuthClient, { id })
       return client && { kind: 'access_token', clientId: id, claims: shown }
     }
+    if (areKeyClaims(claims)) {
+      const key = await findExchangedKey(services, claims)
+      return key && { kind: 'access_token', clientId: null, claims: shown }
+    }
     const user = await findUserOfClaims(claims, services, { ofClients: true })
     return { kind: 'access_token', clientId: user.oauth_client_id, claims: shown }
   } catch (error) {
@@ -82,7 +87,7 @@ async function findAccessToken(
 
 const shownClaims = [
   ...['iss', 'sub', 'aud', 'exp', 'iat', 'jti', 'scope', 'client_id', 'role', 'aal', 'session_id'],
-  ...['cnf', 'act'],
+  ...['cnf', 'act', 'key_id', 'plan'],
 ]
 
 function pick(claims: Claims): Claims {

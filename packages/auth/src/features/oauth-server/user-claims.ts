@@ -1,18 +1,32 @@
+import type { Services } from '../../services.ts'
 import type { Json, Metadata } from '../../stored-json.ts'
 import { type ClientGrant, hasScope } from '../../tokens/client-grants.ts'
+import { isInDomainOfProvider } from '../sso/providers.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 
 /** The claims about a user that the scope includes (OpenID Connect Core 1.0, section 5.4). */
-export function toUserClaims(user: UserRow, grant: ClientGrant): Metadata {
+export async function toUserClaims(
+  services: Pick<Services, 'db'>,
+  user: UserRow,
+  grant: ClientGrant,
+): Promise<Metadata> {
   return {
-    ...(hasScope(grant, 'email') && toEmailClaims(user)),
+    ...(hasScope(grant, 'email') && (await toEmailClaims(services, user))),
     ...(hasScope(grant, 'phone') && toPhoneClaims(user)),
     ...(hasScope(grant, 'profile') && toProfileClaims(user, hasScope(grant, 'email'))),
   }
 }
 
-function toEmailClaims({ email, email_confirmed_at: confirmedAt }: UserRow): Metadata {
-  return email === null ? {} : { email, email_verified: confirmedAt !== null }
+/**
+ * Clients may find their own accounts by a verified address. A company can claim any address for its users, who count as
+ * confirmed here, so the claim is true only for addresses in the domains of the company.
+ */
+async function toEmailClaims(services: Pick<Services, 'db'>, user: UserRow): Promise<Metadata> {
+  const { email, email_confirmed_at: confirmedAt } = user
+  if (email === null) return {}
+  const isConfirmed = confirmedAt !== null
+  const isOwn = isConfirmed && (!user.is_sso_user || (await isInDomainOfProvider(services, user)))
+  return { email, email_verified: isOwn }
 }
 
 function toPhoneClaims({ phone, phone_confirmed_at: confirmedAt }: UserRow): Metadata {

@@ -217,8 +217,6 @@ export function findFlaw(
   nowMs: number,
 ): ApiError | undefined {
   const { timeboxMs, inactivityMs, lowAalMs } = settings
-  const isReplaced = row.revoked_at !== null && row.has_newer
-  if (isReplaced) return expired(' (Revoked by Newer Login)')
   if (row.revoked_at !== null || row.deleted_at !== null) return noSession()
   if (row.banned_until !== null && Date.parse(row.banned_until) > nowMs) {
     return new ApiError('user_banned', `${prefix}User Banned`, { status: 400 })

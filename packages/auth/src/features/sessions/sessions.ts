@@ -12,10 +12,10 @@ import { createRefresh, findFlaw, type RefreshParts, type RefreshSettings } from
 import { createClaimsWriter } from './session-claims.ts'
 import { toLimitValues } from './statements/session-limits.ts'
 import {
-  endReplacedSessions,
   findRefresh,
   openSession,
   type RefreshRow,
+  revokeReplacedTokens,
   revokeSessions,
   type SessionRow,
 } from './statements/sessions.ts'
@@ -99,8 +99,8 @@ export function createSessions(parts: SessionParts): Sessions {
   const refresh = createRefresh(parts, toClaims)
 
   /**
-   * Ends the sessions that the new one replaces, so that their access tokens are refused from now on. Revokes the new
-   * one if a hook refuses its first token.
+   * Revokes the new session if a hook refuses its first token. Otherwise, programs that verify tokens themselves refuse
+   * those of the session that the new one replaces.
    */
   async function toFirstResponse(
     row: SessionRow,
@@ -108,11 +108,12 @@ export function createSessions(parts: SessionParts): Sessions {
     nowMs: number,
   ): Promise<TokenResponse> {
     const { session_id: sessionId, oauth_client_id: clientId } = row
-    if (settings.singlePerUser && clientId === null) {
-      await db.run(endReplacedSessions, { sessionId, ...toLimitValues(settings, nowMs) })
-    }
     try {
-      return toTokenResponse(row, await toClaims(row, client, nowMs))
+      const claims = await toClaims(row, client, nowMs)
+      if (settings.singlePerUser && clientId === null) {
+        await db.run(revokeReplacedTokens, { sessionId, ...toLimitValues(settings, nowMs) })
+      }
+      return toTokenResponse(row, claims)
     } catch (error) {
       await db.run(revokeSessions, { sessionIds: [row.session_id], now: new Date(nowMs) })
       throw error

@@ -4,6 +4,7 @@ import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
 import type { AuditAction } from '../audit/audit.ts'
+import type { UserRow } from '../users/statements/user-row.ts'
 import { readMetadata } from './metadata.ts'
 import {
   checkProviderFields,
@@ -206,10 +207,23 @@ export async function mayVouchFor(
   { id, domains = [] }: Pick<SsoProviderRow, 'id'> & Partial<Pick<SsoProviderRow, 'domains'>>,
   email: string,
 ): Promise<boolean> {
-  const domain = email.slice(email.lastIndexOf('@') + 1)
+  const domain = toDomain(email)
   if (domains.includes(domain)) return true
   const [owner] = await db.run(findDomainOwner, { domain })
   return owner === undefined || owner.id === id
+}
+
+/** Whether the domain of a user's address is one of the provider that the user signs in with. */
+export async function isInDomainOfProvider(
+  { db }: Pick<Services, 'db'>,
+  { email, raw_app_meta_data: { provider } }: Pick<UserRow, 'email' | 'raw_app_meta_data'>,
+): Promise<boolean> {
+  const [owner] = await db.run(findDomainOwner, { domain: toDomain(email ?? '') })
+  return owner !== undefined && provider === `sso:${owner.id}`
+}
+
+function toDomain(email: string): string {
+  return email.slice(email.lastIndexOf('@') + 1)
 }
 
 /** @throws {ApiError} */

@@ -197,6 +197,11 @@ test('invalid keys of one client are limited, and do not lock out others', async
   }
   assert.deepEqual(await statuses('a', 'b', api_key), [200, 200, 429])
   assert.equal((await check(api_key, '192.0.2.2')).body.active, true)
+  // As a service sees the addresses of IPv4 clients if it listens on `::`.
+  assert.equal((await check(api_key, '::ffff:192.0.2.1')).status, 429)
+  assert.equal((await check('a', '::ffff:192.0.2.3')).status, 200)
+  assert.equal((await check('b', '::ffff:192.0.2.3')).status, 200)
+  assert.equal((await check(api_key, '::ffff:192.0.2.4')).body.active, true)
   assert.equal((await check(api_key, 'elsewhere')).status, 400)
   // Without addresses, valid keys are accepted even if a client has sent too many invalid ones.
   const guesses = [await check('a'), await check('b'), await check('c')]

@@ -339,3 +339,37 @@ test('a verifier refuses the tokens of a session that a limit or a newer session
   assert.ok(toSeconds(last) <= 120 && toSeconds(last) >= 110)
   assert.equal(await judge(last.body.access_token), 'accepted')
 })
+
+test('a sign-in revokes the tokens of the session that it replaces, which can be used again when the new one has ended', async (t) => {
+  const clock = { aheadMs: 0, now: () => Date.now() + clock.aheadMs, catchUp: () => {} }
+  const env = { AUTH_SESSIONS_SINGLE_PER_USER: 'true' }
+  const server = await openAuthServer(t, { clock, env })
+  if (!server) return
+  const { url, serviceToken } = server
+  const client = await connect(t, server)
+  const { judge, untilRevoked } = openRevokingVerifier(t, { key: serviceToken, authUrl: url })
+  const { email } = await signUp(server)
+  const open = async (grant: string, body: object) => {
+    clock.aheadMs += 2_000
+    return await send(url, `/token?grant_type=${grant}`, { body })
+  }
+  const signInAgain = async () => (await open('password', { email, password })).body
+  const [first, second] = [await signInAgain(), await signInAgain()]
+  await untilRevoked(first.access_token)
+  const refused = await open('refresh_token', first)
+  assert.equal(refused.body.error_code, 'session_expired')
+  assert.equal(await judge(second.access_token), 'accepted')
+  await send(url, '/logout?scope=local', { method: 'POST', token: second.access_token })
+  const revived = await open('refresh_token', first)
+  assert.equal(revived.status, 200)
+  await untilRevoked(second.access_token)
+  assert.equal(await judge(revived.body.access_token), 'accepted')
+  assert.equal(await judge(first.access_token), 'revoked_token')
+  // Sessions that were replaced earlier are not reported again.
+  const countRows = async () =>
+    (await client.query("select count(*)::integer as n from revocations where kind = 'session'"))
+      .rows[0].n
+  const before = await countRows()
+  for (let count = 0; count < 3; count++) await signInAgain()
+  assert.equal(await countRows(), before + 3)
+})

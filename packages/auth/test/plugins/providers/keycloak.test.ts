@@ -23,7 +23,11 @@ const recording = join(import.meta.dirname, '../../support/keycloak-exchange.jso
 const { clientId, secret, redirectUri } = keycloakClient
 
 function openServer(t: TestContext): Promise<ExternalServer | undefined> {
-  return openExternalServer(t, [], { AUTH_CUSTOM_OAUTH_INTERNAL_HOSTS: '127.0.0.1' })
+  return openExternalServer(t, [], {
+    AUTH_CUSTOM_OAUTH_INTERNAL_HOSTS: '127.0.0.1',
+    // The redirect address of the recording.
+    AUTH_CUSTOM_OAUTH_SHARED_CALLBACK: 'true',
+  })
 }
 
 /** Registers Keycloak as a custom provider. */

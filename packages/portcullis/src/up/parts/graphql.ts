@@ -3,18 +3,19 @@ import { createServer } from 'node:http'
 import { createVerifier, type Verifier } from '@portcullis/auth/verify'
 import type { EffectiveSetting } from '@portcullis/service-kit/settings/effective-settings'
 import { openApi } from '../../api/api.ts'
+import type { KeyOptions } from '../../api/callers.ts'
 import { toLocalHost } from '../addresses.ts'
 import { defaultHost } from '../options.ts'
 import type { StartPart, UpContext } from '../part.ts'
 import { listeners } from '../ports.ts'
-import { createCountsRequest, createRevocationKeys } from '../secrets.ts'
+import { createCountsRequest, createRevocationKeys, createVerifierKeys } from '../secrets.ts'
 
 /** Starts the example GraphQL API. */
 export const startGraphql: StartPart = async (context) => {
   const { host, ports, secrets, has } = context
   const verifier = has.has('auth') ? openVerifier(context) : undefined
   const listener = openApi({
-    ...(verifier && { verifier }),
+    ...(verifier && { verifier, keys: toKeyOptions(context) }),
     countsRequest: createCountsRequest(secrets),
     ...(has.has('ratelimit') && { ratelimitUrl: toLocalUrl(context, 'ratelimit') }),
   })
@@ -38,6 +39,13 @@ function openVerifier(context: UpContext): Verifier {
     secret: jwtSecret,
     revocation: { authUrl: toLocalUrl(context, 'auth'), key: createRevocationKeys(jwtSecret) },
   })
+}
+
+function toKeyOptions(context: UpContext): KeyOptions {
+  return {
+    authUrl: toLocalUrl(context, 'auth'),
+    token: createVerifierKeys(context.secrets.jwtSecret),
+  }
 }
 
 function toLocalUrl({ host, ports }: UpContext, part: 'auth' | 'ratelimit'): string {

@@ -3,6 +3,7 @@ import { json, noContent } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { parsePage, toPageHeaders } from '../../../http/pages.ts'
 import { Type } from '../../../http/schema.ts'
+import { parseAddress } from '../../../http/stages/client-address.ts'
 import { verifierRole } from '../../revocations/endpoints.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { createKey, revokeKey, rotateKey, toKeyRecord } from '../keys.ts'
@@ -153,12 +154,19 @@ export const verifyKey = defineEndpoint({
     if (body.api_key === undefined) throw invalid('api_key is required')
     const key = await findKeyForService(services, {
       text: body.api_key,
-      clientIp: body.ip_address,
+      clientIp: body.ip_address === undefined ? undefined : readAddress(body.ip_address),
       callerToken: (header('authorization') ?? '').slice('Bearer '.length),
     })
     return json(key === undefined ? { active: false } : toActiveKey(key))
   },
 })
+
+/** A service that listens on `::` sees the addresses of IPv4 clients as IPv6. @throws {ApiError} */
+function readAddress(text: string): string {
+  const address = parseAddress(text)
+  if (address === undefined) throw invalid('ip_address must be an address')
+  return address
+}
 
 /** @throws {ApiError} */
 function readId(query: Readonly<Record<string, string | undefined>>, name: string): string | null {

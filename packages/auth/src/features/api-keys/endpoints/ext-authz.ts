@@ -29,9 +29,11 @@ export const extAuthz: readonly Endpoint[] = paths.flatMap((path) =>
   ),
 )
 
-async function authorize({ header }: Call, services: Services): Promise<Answer> {
+async function authorize({ header, client }: Call, services: Services): Promise<Answer> {
   if (!services.config.apiKeys.answersExtAuthz) {
     throw new ApiError('feature_disabled', 'The endpoint for ext_authz is disabled')
   }
-  return { status: 200, headers: await authorizeRequest(services, header('authorization')) }
+  // Unless it is configured to, Envoy does not pass on the address of its client.
+  const shared = { sharedKey: client.limitKey ?? client.ip }
+  return { status: 200, headers: await authorizeRequest(services, header('authorization'), shared) }
 }

@@ -9,6 +9,7 @@ import {
   withFragment,
   withQuery,
 } from '../../redirects/redirect-location.ts'
+import { checkCallback } from '../callback-check.ts'
 import { finishExternal, type Returned } from '../external-return.ts'
 import { claimExternal } from '../external-sign-in.ts'
 import { dropCookie, isBrowser, readCookie, toCookieName } from './authorize.ts'
@@ -24,7 +25,6 @@ const parameters = {
 } as const
 
 const common = {
-  path: '/callback',
   summary: 'Handles the redirect from a provider and redirects to the site',
   allowed: 'anyone',
   limiter: 'callback',
@@ -35,20 +35,26 @@ const common = {
   },
 } as const satisfies Partial<Endpoint>
 
-export const callback = defineEndpoint({
-  ...common,
-  method: 'GET',
-  query: parameters,
-  handle: (call, services) => handleReturn(call, services, call.query),
-})
+/** Each custom provider has its own path, by which it cannot be confused with others. */
+const paths = ['/callback', '/callback/:provider'] as const
 
-/** Apple sends users back with a form POST. */
-export const callbackByForm = defineEndpoint({
-  ...common,
-  method: 'POST',
-  takesForms: true,
-  handle: (call, services) => handleReturn(call, services, toTexts(call.body)),
-})
+export const callbacks: readonly Endpoint[] = paths.flatMap((path) => [
+  defineEndpoint({
+    ...common,
+    path,
+    method: 'GET',
+    query: parameters,
+    handle: (call, services) => handleReturn(call, services, call.query),
+  }),
+  // Apple sends users back with a form POST.
+  defineEndpoint({
+    ...common,
+    path,
+    method: 'POST',
+    takesForms: true,
+    handle: (call, services) => handleReturn(call, services, toTexts(call.body)),
+  }),
+])
 
 type Texts = Readonly<Record<string, string | undefined>>
 
@@ -70,7 +76,14 @@ async function handleReturn(call: Call, services: Services, texts: Texts): Promi
   }
   const target = services.config.externalFlow.redirectUrl || flow.referrer
   const cookie = secret === undefined ? {} : { 'set-cookie': dropCookie(services, state) }
-  const response = await finishFlow(call, services, flow, texts, target)
+  const fault = await checkCallback(services, flow, {
+    provider: call.params['provider'],
+    issuer: texts['iss'],
+  }).catch(toApiError)
+  const response =
+    fault instanceof ApiError
+      ? refuse(target, fault)
+      : await finishFlow(call, services, flow, texts, target)
   return { ...response, headers: { ...response.headers, ...cookie } }
 }
 
@@ -94,9 +107,13 @@ async function finishFlow(
     client,
     externalUrl,
   }).catch(toApiError)
-  if (!(returned instanceof ApiError)) return redirect(toLocation(target, returned), 302)
-  const where = withBoth(target, toErrorParameters(returned, 'server_error'))
-  return { ...redirect(where, 302), failure: returned }
+  if (returned instanceof ApiError) return refuse(target, returned)
+  return redirect(toLocation(target, returned), 302)
+}
+
+function refuse(target: string, error: ApiError): Answer {
+  const where = withBoth(target, toErrorParameters(error, 'server_error'))
+  return { ...redirect(where, 302), failure: error }
 }
 
 /** Rethrows other errors, which are internal failures. */

@@ -117,7 +117,7 @@ const userinfoEndpoint = {
 export const userinfo = defineEndpoint({
   ...userinfoEndpoint,
   method: 'GET',
-  handle: async (call, services) => json(toUserinfo(call, services)),
+  handle: async (call, services) => json(await toUserinfo(call, services)),
 })
 
 /** OpenID Connect Core 1.0, section 5.3.1: both methods are required. */
@@ -125,16 +125,16 @@ export const userinfoByPost = defineEndpoint({
   ...userinfoEndpoint,
   method: 'POST',
   takesForms: true,
-  handle: async (call, services) => json(toUserinfo(call, services)),
+  handle: async (call, services) => json(await toUserinfo(call, services)),
 })
 
 interface UserCall {
   readonly caller: CallerRow
 }
 
-function toUserinfo({ caller }: UserCall, services: Services) {
+async function toUserinfo({ caller }: UserCall, services: Services) {
   requireOAuthServer(services)
   const { oauth_grant: grant } = caller
   if (grant === null) return { sub: caller.id }
-  return { sub: caller.id, ...toUserClaims(caller, grant) }
+  return { sub: caller.id, ...(await toUserClaims(services, caller, grant)) }
 }

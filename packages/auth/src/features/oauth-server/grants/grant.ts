@@ -91,7 +91,7 @@ export async function exchange(
   if (session === undefined) throw oauthError('invalid_grant', 'The code is no longer valid')
   const narrowed = { ...session, oauth_grant: issued }
   const tokens = await services.sessions.toTokenResponse(narrowed, connection)
-  return { answer: toTokenAnswer(services, { client, grant, tokens, session, nonce }) }
+  return { answer: await toTokenAnswer(services, { client, grant, tokens, session, nonce }) }
 }
 
 /** @throws {ApiError} */
@@ -114,10 +114,10 @@ interface Issued {
 }
 
 /** The response with the tokens of a session, without the user record. */
-export function toTokenAnswer(
+export async function toTokenAnswer(
   services: Services,
   { client, grant, tokens, session, nonce }: Issued,
-): TokenAnswer {
+): Promise<TokenAnswer> {
   const accessToken = `${tokens['access_token']}`
   const isRefreshable = client.grant_types.includes('refresh_token')
   return {
@@ -126,7 +126,7 @@ export function toTokenAnswer(
     expires_in: Number(tokens['expires_in']),
     ...(isRefreshable && { refresh_token: `${tokens['refresh_token']}` }),
     ...(hasScope(grant, 'openid') && {
-      id_token: createIdToken(services, { session, grant, accessToken, nonce }),
+      id_token: await createIdToken(services, { session, grant, accessToken, nonce }),
     }),
     scope: grant.scope,
   }

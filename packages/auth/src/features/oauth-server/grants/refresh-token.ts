@@ -30,7 +30,7 @@ export const refreshToken: Grant = {
     const { oauth_grant: grant } = session
     if (grant === null) throw new TypeError('The session of a client has no grant')
     const issued = { client, grant, tokens: response, session, nonce: '' }
-    return { answer: toTokenAnswer(services, issued), onSent }
+    return { answer: await toTokenAnswer(services, issued), onSent }
   },
 }
 

@@ -46,12 +46,14 @@ export function isWithinLimits(session: string, limits: LimitReferences): string
 /**
  * Whether the user has a more recently used session with the same tag that replaces this one.
  * Sessions of OAuth clients neither replace others nor are replaced.
+ * @param except the ID of a session that does not count.
  */
-export function hasNewer(session: string, limits: LimitReferences): string {
+export function hasNewer(session: string, limits: LimitReferences, except?: string): string {
   const s = session
+  const others = except === undefined ? '' : ` and newer.id <> ${except}`
   return `(${limits.isSinglePerUser} and ${s}.oauth_client_id is null and exists (
          select from {ns}.sessions newer
-         where newer.user_id = ${s}.user_id and newer.id <> ${s}.id and newer.revoked_at is null
+         where newer.user_id = ${s}.user_id and newer.id <> ${s}.id${others} and newer.revoked_at is null
            and newer.oauth_client_id is null
            and ${last('newer')} > ${last(s)}
            and ${tagOf('newer', limits)} is not distinct from ${tagOf(s, limits)}

@@ -113,13 +113,19 @@ export const findRefresh = statement(
    where s.id = $1`,
 ).returning<RefreshRow>()
 
-/** Ends the sessions that a new one replaces, if a user may have only one per tag. */
-export const endReplacedSessions = statement(
-  'end_replaced_sessions',
+/**
+ * Revokes the access tokens of the session that a new one replaces, if a user may have only one per tag. The session
+ * itself does not end: it can be refreshed again when the new one has ended first. Sessions that were replaced
+ * earlier are left out.
+ */
+export const revokeReplacedTokens = statement(
+  'revoke_replaced_tokens',
   ['sessionId', ...limitParameters],
-  `update {ns}.sessions s set revoked_at = $2, updated_at = $2
+  `select {ns}.revoke_tokens('session', s.id, $2)
+   from {ns}.sessions s
    where s.user_id = (select user_id from {ns}.sessions where id = $1) and s.id <> $1
-     and s.revoked_at is null and ${hasNewer('s', limitsFrom(2))}`,
+     and s.revoked_at is null and ${hasNewer('s', limitsFrom(2))}
+     and not ${hasNewer('s', limitsFrom(2), '$1')}`,
 )
 
 export const revokeSessions = statement(

@@ -30,6 +30,8 @@ export interface CustomProvider extends AttributeRules {
 
 export interface CustomProvidersSettings {
   readonly redirectUri: string
+  /** Whether all providers redirect to this URL; otherwise the identifier is appended. */
+  readonly sharesCallback: boolean
   /** Hosts that may be in the internal network, and may be used without TLS. */
   readonly internalHosts: readonly string[]
   readonly limits: HttpLimits
@@ -46,6 +48,8 @@ export interface CustomProviders {
     secret: string,
     discovery: Discovery | undefined,
   ): ExternalProvider
+  /** The URL to which the provider redirects. */
+  toRedirectUri(identifier: string): string
   /** @throws {DiscoveryError | OutgoingError} */
   discover(place: { readonly url: string; readonly issuer: string }): Promise<Discovery>
   /** Returns why a URL must not be used, as the end of a sentence. */
@@ -56,7 +60,7 @@ const longestUrl = 2_048
 
 /** All requests go to checked addresses, because administrators may be less trusted than operators. */
 export function createCustomProviders(settings: CustomProvidersSettings): CustomProviders {
-  const { redirectUri, internalHosts, limits, resolve } = settings
+  const { internalHosts, limits, resolve } = settings
   const http = createProviderHttp(limits, (url, init) => {
     const fault = findUrlFault(url)
     if (fault !== undefined) throw new TypeError(`The URL ${fault}`)
@@ -75,12 +79,17 @@ export function createCustomProviders(settings: CustomProvidersSettings): Custom
     return url.hash === '' ? undefined : 'must not have a fragment'
   }
 
+  const toRedirectUri = (identifier: string): string =>
+    settings.sharesCallback ? settings.redirectUri : `${settings.redirectUri}/${identifier}`
+
   return {
     findUrlFault,
+    toRedirectUri,
     discover: (place) => fetchDiscovery(http, place, findUrlFault),
     create(provider, secret, discovery) {
       const { identifier: id, client_id, acceptable_client_ids: others } = provider
       const clientIds: ProviderSetup['clientIds'] = [client_id, ...others]
+      const redirectUri = toRedirectUri(id)
       const at = { url: '', apiUrl: '', isPublic: false }
       const setup: ProviderSetup = { id, clientIds, secret, redirectUri, at, http, openId }
       const definition =

@@ -27,8 +27,15 @@ export const customOAuth = {
     externalUrl: string(
       'AUTH_CUSTOM_OAUTH_EXTERNAL_URL',
       '',
-      'Public URL of this server that custom providers redirect to; /callback is appended',
+      'Public URL of this server that custom providers redirect to; /callback/custom:NAME is appended',
       { defaultText: 'AUTH_API_EXTERNAL_URL' },
+    ),
+    sharesCallback: boolean(
+      'AUTH_CUSTOM_OAUTH_SHARED_CALLBACK',
+      false,
+      'Whether custom providers redirect to /callback, as with Supabase Auth, and not each to its own ' +
+        '/callback/custom:NAME. If there are several, those that do not name themselves in the response (iss) then sign no user in',
+      { defaultText: 'true if AUTH_COMPAT_MODE is upstream' },
     ),
     internalHosts: list(
       'AUTH_CUSTOM_OAUTH_INTERNAL_HOSTS',
@@ -43,14 +50,17 @@ export interface CustomOAuthConfig {
   readonly enabled: boolean
   /** 0: no limit. */
   readonly mostProviders: number
+  /** Without the name of a provider. */
   readonly redirectUri: string
+  /** Whether all custom providers redirect to the same URL. */
+  readonly sharesCallback: boolean
   /** In lower case. */
   readonly internalHosts: readonly string[]
 }
 
 export function toCustomOAuth(
   settings: Settings<typeof customOAuth.variables>,
-  apiUrl: string,
+  { apiUrl, isUpstream }: { readonly apiUrl: string; readonly isUpstream: boolean },
   check: Check,
 ): CustomOAuthConfig {
   const { enabled, mostProviders, externalUrl, internalHosts } = settings
@@ -59,6 +69,9 @@ export function toCustomOAuth(
     enabled,
     mostProviders,
     redirectUri: `${(externalUrl || apiUrl).replace(/\/+$/, '')}/callback`,
+    sharesCallback: check.isSet(customOAuth.variables.sharesCallback)
+      ? settings.sharesCallback
+      : isUpstream,
     internalHosts: internalHosts.map((host) => host.toLowerCase()),
   }
 }
