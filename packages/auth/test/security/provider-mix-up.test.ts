@@ -114,24 +114,17 @@ test('mix-up: a provider never gets the code of another provider, because each h
   assert.ok(readLocation(await server.signInWith('keycloak', newAccount()))['access_token'])
 })
 
-test('mix-up: if custom providers share a callback, their responses must show which provider they are from (property 82)', async (t) => {
+test('mix-up: if custom providers share a callback, a provider that names itself is not confused with another (property 82)', async (t) => {
   const server = await openProviders(t, true)
   if (!server) return
   const [honest, evil] = [await server.open('honest'), await server.open('evil')]
+  assert.equal((await server.register(honest)).callback_url, callback)
+  await server.register(evil)
   const signIn = async ({ identifier, agree }: typeof honest) => {
     const { url, cookie } = await server.startFlow({ provider: identifier })
     return readLocation(await server.finishFlow(await agree(`${url}`), cookie))
   }
-  assert.equal((await server.register(honest)).callback_url, callback)
-  assert.ok((await signIn(honest))['access_token'], 'there is no other provider')
-  await server.register(evil, { enabled: true })
-  const reason =
-    /^The response does not show which provider it is from: register \/callback\/custom:NAME/
-  assert.match((await signIn(honest))['error_description'] ?? '', reason)
-
-  const silent = await server.mixUp(evil.identifier, honest, callback)
-  assert.match(readLocation(await silent.finish(silent.back))['error_description'] ?? '', reason)
-  // An honest provider that names itself.
+  assert.ok((await signIn(honest))['access_token'], 'the issuer is optional, as with Supabase Auth')
   honest.provider.returns = { iss: honest.url }
   assert.ok((await signIn(honest))['access_token'])
   const named = await server.mixUp(evil.identifier, honest, callback)

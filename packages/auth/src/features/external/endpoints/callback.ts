@@ -2,6 +2,7 @@ import { ApiError } from '../../../errors.ts'
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { defineEndpoint, type Endpoint } from '../../../http/endpoint.ts'
 import type { Services } from '../../../services.ts'
+import { isCustom } from '../../custom-providers/find-provider.ts'
 import {
   type Parameters,
   toErrorParameters,
@@ -9,7 +10,6 @@ import {
   withFragment,
   withQuery,
 } from '../../redirects/redirect-location.ts'
-import { checkCallback } from '../callback-check.ts'
 import { finishExternal, type Returned } from '../external-return.ts'
 import { claimExternal } from '../external-sign-in.ts'
 import { dropCookie, isBrowser, readCookie, toCookieName } from './authorize.ts'
@@ -76,24 +76,21 @@ async function handleReturn(call: Call, services: Services, texts: Texts): Promi
   }
   const target = services.config.externalFlow.redirectUrl || flow.referrer
   const cookie = secret === undefined ? {} : { 'set-cookie': dropCookie(services, state) }
-  const fault = await checkCallback(services, flow, {
-    provider: call.params['provider'],
-    issuer: texts['iss'],
-  }).catch(toApiError)
-  const response =
-    fault instanceof ApiError
-      ? refuse(target, fault)
-      : await finishFlow(call, services, flow, texts, target)
+  const response = await finishFlow(call, services, flow, texts, target)
   return { ...response, headers: { ...response.headers, ...cookie } }
 }
 
 async function finishFlow(
-  { client, externalUrl }: Call,
+  { client, externalUrl, params }: Call,
   services: Services,
   flow: Awaited<ReturnType<typeof claimExternal>>,
   texts: Texts,
   target: string,
 ): Promise<Answer> {
+  if (!isCallbackOf(flow.provider_type, params['provider'], services)) {
+    const message = 'The response came to the callback of another provider'
+    return refuse(target, new ApiError('bad_oauth_callback', message))
+  }
   const { denied = '', error_description: description = '' } = texts
   // OAuth 1.0a has no error parameter; the denied token is returned instead.
   const { error = denied === '' ? '' : 'access_denied' } = texts
@@ -109,6 +106,16 @@ async function finishFlow(
   }).catch(toApiError)
   if (returned instanceof ApiError) return refuse(target, returned)
   return redirect(toLocation(target, returned), 302)
+}
+
+/**
+ * A malicious provider could send the browser on to another provider, whose code it would then get from this server
+ * (mix-up, RFC 9700, section 4.4).
+ * @param named - the provider that the path of the callback names.
+ */
+function isCallbackOf(provider: string, named: string | undefined, { config }: Services): boolean {
+  const hasOwn = isCustom(provider) && !config.customOAuth.sharesCallback
+  return named === (hasOwn ? provider : undefined)
 }
 
 function refuse(target: string, error: ApiError): Answer {

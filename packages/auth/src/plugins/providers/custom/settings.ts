@@ -34,7 +34,7 @@ export const customOAuth = {
       'AUTH_CUSTOM_OAUTH_SHARED_CALLBACK',
       false,
       'Whether custom providers redirect to /callback, as with Supabase Auth, and not each to its own ' +
-        '/callback/custom:NAME. If there are several, those that do not name themselves in the response (iss) then sign no user in',
+        '/callback/custom:NAME. A malicious provider can then get the codes of providers that do not return iss',
       { defaultText: 'true if AUTH_COMPAT_MODE is upstream' },
     ),
     internalHosts: list(
