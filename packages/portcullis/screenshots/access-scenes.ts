@@ -5,7 +5,7 @@ import type {
   OAuthClient,
   ServiceAccount,
   SsoProvider,
-} from '../src/console/routes/access.ts'
+} from '../src/console/routes/access-items.ts'
 import { createSamlMetadata } from '../test/support/access-data.ts'
 import type { TestWorld } from '../test/support/world.ts'
 import { type Prepare, showAnswer, toThousand } from './page-states.ts'

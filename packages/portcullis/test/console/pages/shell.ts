@@ -23,7 +23,7 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
       })
       assert.ok(!page.url().includes('token'), 'the token was removed from the URL')
       const links = await page.getByRole('navigation').getByRole('link').all()
-      assert.equal(links.length, 8)
+      assert.equal(links.length, 9)
       for (const link of links) {
         await link.click()
         await page.getByRole('heading', { level: 1 }).waitFor()

@@ -137,7 +137,7 @@ async function testKeys(t: TestContext, page: Page, world: TestWorld, mark: stri
     await page.getByRole('button', { name: `Delete ${account}` }).click()
     await confirm(page, 'Delete')
     await page.getByText(`${account} was deleted.`).waitFor()
-    assert.equal(await page.getByRole('link', { name: account }).count(), 0)
+    await page.getByRole('link', { name: account }).waitFor({ state: 'detached' })
   })
 }
 

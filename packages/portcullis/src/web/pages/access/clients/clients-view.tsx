@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { OAuthClient } from '../../../../console/routes/access.ts'
+import type { OAuthClient } from '../../../../console/routes/access-items.ts'
 import { callApiWithHeaders } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ServiceAccount } from '../../../../console/routes/access.ts'
+import type { ServiceAccount } from '../../../../console/routes/access-items.ts'
 import { callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { FormDialog } from '../../../components/dialog.tsx'

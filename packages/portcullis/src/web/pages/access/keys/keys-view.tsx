@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ApiKey, ServiceAccount } from '../../../../console/routes/access.ts'
+import type { ApiKey, ServiceAccount } from '../../../../console/routes/access-items.ts'
 import { callApi, callApiWithHeaders } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
