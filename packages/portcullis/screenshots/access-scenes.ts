@@ -165,7 +165,7 @@ const showMany: Prepare = async (page, world) => {
   })
   await showAnswer(
     '/access',
-    { call: '/api/access/clients', change: toMany },
+    { call: '/api/access/clients', change: toMany, total: 1_000 },
     'Show more',
   )(page, world)
 }

@@ -11,6 +11,7 @@ import { providers } from '../../src/commands/access/providers.ts'
 import { sso } from '../../src/commands/access/sso.ts'
 import { users } from '../../src/commands/users/command.ts'
 import { createAdminKeys, parseSecrets } from '../../src/up/secrets.ts'
+import { grantAccess } from '../console/users-database.ts'
 import { createAccessEnvironment, createSamlMetadata } from '../support/access-data.ts'
 import { runCommand } from '../support/run-command.ts'
 import { openWorld, type TestWorld } from '../support/world.ts'
@@ -234,8 +235,14 @@ describe('the commands for access', () => {
     assert.equal((await run(sso, 'list')).stderr, 'There are no identity providers.\n')
   })
 
-  test('a user without grants', async () => {
-    await createUser('grace@access.example')
+  test('the grants of a user are listed and revoked', async () => {
+    const id = await createUser('grace@access.example')
+    const [photos] = await readJson(clients, 'create', 'Photos', '--redirect-uri', 'a://b')
+    await grantAccess(world, id, photos.client_id)
+    const { stdout } = await run(users, 'grants', 'grace@access.example')
+    assert.match(stdout, /^CLIENT +NAME +SCOPES +GRANTED \(UTC\)\n\S{36}  Photos  email profile /)
+    const gone = await run(users, 'revoke-grant', 'grace@access.example', 'Photos', '--yes')
+    assert.match(gone.stdout, /^Photos no longer has access to grace@access\.example \(\S+\)\n$/)
     const none = await run(users, 'grants', 'grace@access.example')
     assert.deepEqual([none.code, none.stdout], [0, ''])
     assert.match(none.stderr, /^grace@access\.example \(\S+\) has not granted access to any/)
@@ -244,13 +251,14 @@ describe('the commands for access', () => {
     assert.match(revoked.stderr, /has not granted access to Notes\. To list all: portcullis users/)
   })
 
-  async function createUser(email: string): Promise<void> {
-    const { status } = await fetch(`${world.baseUrls.auth}/admin/users`, {
+  async function createUser(email: string): Promise<string> {
+    const answer = await fetch(`${world.baseUrls.auth}/admin/users`, {
       method: 'POST',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ email, email_confirm: true }),
     })
-    assert.equal(status, 200)
+    assert.equal(answer.status, 200)
+    return (await answer.json()).id
   }
 })
 

@@ -62,7 +62,7 @@ export const testAccess: RunSuite = async (t, { browser, world }) => {
     await dialog.getByText('More settings').click()
     const method = dialog.getByLabel('The client sends its secret')
     await method.selectOption('in the body of the request')
-    const bound = dialog.getByRole('checkbox', { name: 'Bind access tokens to a key (DPoP)' })
+    const bound = dialog.getByLabel('Bind access tokens to a key (DPoP)')
     await bound.check()
     await confirm(page, 'Save')
     await page.getByText('Act as itself').waitFor()

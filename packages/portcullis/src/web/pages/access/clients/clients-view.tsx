@@ -103,6 +103,7 @@ function toColumns(address: AccessAddress): readonly Column<OAuthClient>[] {
     },
     {
       title: 'Type',
+      class: 'nowrap',
       cell: (client) => (
         <>
           {client.client_type === 'public' ? 'Public' : 'Confidential'}{' '}
