@@ -1,7 +1,7 @@
 import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import type { NewOAuthClient, OAuthClient } from '../../console/routes/access-items.ts'
 import type { AdminClient } from '../admin/client.ts'
-import { createAdminCommand, serverHelp } from '../admin/command.ts'
+import { createAdminCommand } from '../admin/command.ts'
 import { createPaint, type Fact, toFactLines, toSafe, toTable, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
@@ -257,8 +257,8 @@ function toFacts(client: OAuthClient): readonly Fact[] {
 export const clients = createAdminCommand<Option>({
   name: 'clients',
   summary: 'list, create and delete OAuth clients, and rotate their secrets',
-  about: `Manages the applications that sign users in with an auth server, or get
-tokens for themselves. ${serverHelp}`,
+  about:
+    'Manages the OAuth clients of an auth server: applications that sign users in with it, or get tokens for themselves.',
   verbs: { list, show, create, update, rotate, delete: remove },
   own: {
     'redirect-uri': {

@@ -1,7 +1,7 @@
 import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import type { ApiKey, NewApiKey, ServiceAccount } from '../../console/routes/access-items.ts'
 import type { AdminClient } from '../admin/client.ts'
-import { createAdminCommand, serverHelp } from '../admin/command.ts'
+import { createAdminCommand } from '../admin/command.ts'
 import { createPaint, type Fact, toSafe, toTable, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
@@ -247,9 +247,8 @@ function toKeyTable(
 export const keys = createAdminCommand<Option>({
   name: 'keys',
   summary: 'create, rotate and revoke the API keys of programs',
-  about: `Manages the API keys of users and service accounts. ${serverHelp}
-
-For the keys that sign tokens, see auth keys.`,
+  about: 'Manages the API keys of users and service accounts on an auth server.',
+  note: 'auth keys manages other keys: those that encrypt the secrets in the database.',
   verbs: {
     list,
     create,

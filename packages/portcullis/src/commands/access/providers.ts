@@ -1,6 +1,6 @@
 import type { CustomProvider } from '../../console/routes/access-items.ts'
 import type { AdminClient } from '../admin/client.ts'
-import { createAdminCommand, serverHelp } from '../admin/command.ts'
+import { createAdminCommand } from '../admin/command.ts'
 import { createPaint, type Fact, toFactLines, toSafe, toTable, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
@@ -63,9 +63,9 @@ const show: ProvidersVerb = {
 }
 
 const create: ProvidersVerb = {
-  synopsis: 'IDENTIFIER --client-id ID --secret-file FILE\n      --issuer URL [OPTION…]',
+  synopsis: 'IDENTIFIER --client-id ID --secret-file FILE --issuer URL [OPTION…]',
   summary:
-    'add a provider of OpenID Connect, or, with the three URLs instead of --issuer,\nof OAuth 2.0; the identifier is custom: and a name',
+    'add a provider of OpenID Connect, or with three other URLs of OAuth 2.0; the\nidentifier is custom: and a name',
   takes: [1, 1],
   options: ['name', 'client-id', 'secret-file', 'issuer', ...urls, 'scope'],
   operands: 'any',
@@ -194,9 +194,8 @@ function print({ values, io }: Input, provider: CustomProvider): void {
 export const providers = createAdminCommand<Option>({
   name: 'providers',
   summary: 'add, disable and delete custom OAuth and OpenID Connect providers',
-  about: `Manages the custom providers of an auth server. ${serverHelp}
-
-Claims are mapped in the console and in the API.`,
+  about: 'Manages the custom providers of an auth server.',
+  note: 'Claims are mapped in the console and in the API.',
   verbs: {
     list,
     show,

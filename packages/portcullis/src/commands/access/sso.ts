@@ -1,6 +1,6 @@
 import type { NewScimToken, ScimToken, SsoProvider } from '../../console/routes/access-items.ts'
 import { type AdminClient, AdminFailure } from '../admin/client.ts'
-import { createAdminCommand, serverHelp } from '../admin/command.ts'
+import { createAdminCommand } from '../admin/command.ts'
 import { createPaint, type Fact, toFactLines, toSafe, toTable, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
@@ -236,11 +236,10 @@ function print({ values, io }: Input, provider: SsoProvider): void {
 
 export const sso = createAdminCommand<Option>({
   name: 'sso',
-  summary: 'add and delete the SAML identity providers of companies, and SCIM tokens',
-  about: `Manages the identity providers with which the users of companies sign in.
-${serverHelp}
-
-Attributes are mapped in the console and in the API.`,
+  summary: 'manage the SAML identity providers of companies, and SCIM tokens',
+  about:
+    'Manages the identity providers with which the users of companies sign in to an auth server.',
+  note: 'Attributes are mapped in the console and in the API.',
   verbs: {
     list,
     show,

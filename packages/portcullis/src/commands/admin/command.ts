@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { parseOrExplain, toArgumentError } from '@portcullis/service-kit/cli/argument-faults'
 import { findVerb, toVerbLines } from '@portcullis/service-kit/cli/verbs'
+import { wrapText } from '@portcullis/service-kit/text/format'
 import type { CommandNode, CompletableCommand } from '../../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../../completion/option-table.ts'
 import { dataMeaning } from '../find-data-folder.ts'
@@ -14,9 +15,9 @@ export const urlOption = {
   meaning: `base URL of the auth server; default: ${urlVariable}`,
 } as const
 
-export const serverHelp = `Without --auth-url and ${urlVariable},
-this is the server of a running portcullis up. For another server, set
-${keyVariable} to a service key of that server.`
+const serverHelp = `Without --auth-url and ${urlVariable}, this is the server of a running portcullis up. For another server, set ${keyVariable} to a service key of that server.`
+
+const columns = 80
 
 /** The options of every verb, except for commands in which some verbs do not call the server. */
 const serverOptions = {
@@ -29,8 +30,10 @@ interface AdminCommand<Option extends string> {
   /** Such as `users`. */
   readonly name: string
   readonly summary: string
-  /** The paragraphs of the help text above the verbs. */
+  /** What it manages: the first sentence of the help text. The next ones are about the server. */
   readonly about: string
+  /** Another paragraph. */
+  readonly note?: string
   readonly verbs: Readonly<Record<string, AdminVerb<Option>>>
   /** The options of every verb. */
   readonly common?: OptionTable
@@ -42,14 +45,15 @@ interface AdminCommand<Option extends string> {
 export function createAdminCommand<Option extends string>(
   command: AdminCommand<Option>,
 ): CompletableCommand {
-  const { name, summary, about, verbs, common = serverOptions, own } = command
+  const { name, summary, about, note, verbs, common = serverOptions, own } = command
   const options: OptionTable = { ...own, ...common }
   const title = `portcullis ${name}`
+  const paragraphs = [`${about} ${serverHelp}`, ...(note === undefined ? [] : [note])]
   return {
     summary,
     usage: `Usage: ${title} VERB … [OPTION…]
 
-${about}
+${paragraphs.map(toParagraph).join('\n\n')}
 
 Verbs:
 ${toVerbLines(verbs)}
@@ -84,6 +88,12 @@ Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.
       }
     },
   }
+}
+
+/** The no-break space keeps the name of the command on one line, so that it can be replaced as a whole. */
+function toParagraph(text: string): string {
+  const lines = wrapText(text.replaceAll('portcullis up', 'portcullis\u00a0up'), columns)
+  return lines.join('\n').replaceAll('\u00a0', ' ')
 }
 
 function toNode(

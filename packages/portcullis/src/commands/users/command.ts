@@ -1,14 +1,12 @@
-import { createAdminCommand, dataOption, serverHelp, urlOption } from '../admin/command.ts'
+import { createAdminCommand, dataOption, urlOption } from '../admin/command.ts'
 import type { UsersOption } from './verb.ts'
 import { usersVerbs } from './verbs.ts'
 
 export const users = createAdminCommand<UsersOption>({
   name: 'users',
   summary: 'find, show, ban, delete, export and import users',
-  about: `Manages the users of an auth server. ${serverHelp}
-
-export and import connect to the database of the server. They read its
-configuration in the same way as auth export and auth import.`,
+  about: 'Manages the users of an auth server.',
+  note: 'export and import connect to the database of the server. They read its configuration in the same way as auth export and auth import.',
   verbs: usersVerbs,
   common: {
     data: dataOption,

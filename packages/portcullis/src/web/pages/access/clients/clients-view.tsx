@@ -97,7 +97,7 @@ function toColumns(address: AccessAddress): readonly Column<OAuthClient>[] {
           <a class="access-name" href={address.toHref({ id: client.client_id })}>
             {toClientName(client)}
           </a>
-          <div class="mono muted">{client.client_id}</div>
+          <div class="mono muted nowrap">{client.client_id}</div>
         </>
       ),
     },

@@ -36,7 +36,7 @@ export function Accounts({ accounts, address, onDelete }: AccountsProps): JSX.El
               <a class="access-name" href={address.toHref({ account: id, q: '', page: '' })}>
                 {name}
               </a>
-              <div class="mono muted">{id}</div>
+              <div class="mono muted nowrap">{id}</div>
             </>
           ),
         },
