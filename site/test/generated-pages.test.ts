@@ -18,6 +18,25 @@ test('the page of the HTTP API has each endpoint once', () => {
   assert.deepEqual(documented.toSorted(), served.toSorted())
 })
 
+test('each feature of the auth server has a chapter of its own', () => {
+  const page = toAuthApiPage(createOpenApiDocument('1.2.3'))
+  const chapters = Object.fromEntries(
+    page.split(/^## /m).map((text) => [text.split('\n')[0], text] as const),
+  )
+  for (const [title, endpoint] of [
+    ['OAuth server', 'POST /oauth/token'],
+    ['OAuth server', 'GET /user/oauth/grants'],
+    ['Single sign-on', 'POST /sso'],
+    ['SCIM', 'GET /scim/v2/Users'],
+    ['API keys', 'POST /user/api-keys'],
+    ['Verification for your APIs', 'GET /revocations'],
+    ['Administration', 'POST /admin/oauth/clients'],
+    ['Sign-up, sign-in and recovery', 'POST /signup'],
+  ] as const) {
+    assert.ok(chapters[title]?.includes(`### ${endpoint}\n`), endpoint)
+  }
+})
+
 test('an endpoint has its caller, parameters, fields and responses', () => {
   const page = toAuthApiPage(createOpenApiDocument('1.2.3'))
   const [, resend = ''] = /^### POST \/otp\n(.*?)^###? /ms.exec(page) ?? []

@@ -5,7 +5,7 @@ import type {
   OAuthClient,
   ServiceAccount,
   SsoProvider,
-} from '../src/console/routes/access-types.ts'
+} from '../src/console/routes/access-items.ts'
 import { createSamlMetadata } from '../test/support/access-data.ts'
 import type { TestWorld } from '../test/support/world.ts'
 import { type Prepare, showAnswer, toThousand } from './page-states.ts'
@@ -165,7 +165,7 @@ const showMany: Prepare = async (page, world) => {
   })
   await showAnswer(
     '/access',
-    { call: '/api/access/clients', change: toMany },
+    { call: '/api/access/clients', change: toMany, total: 1_000 },
     'Show more',
   )(page, world)
 }

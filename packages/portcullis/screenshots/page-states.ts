@@ -32,17 +32,23 @@ interface Answer {
   readonly call: string
   /** Returns what the page receives instead of the answer of the server. */
   readonly change: (answer: never) => unknown
+  /** The number of items on all pages. */
+  readonly total?: number
 }
 
 /** Shows a page with other data than the server has, once it contains a text. */
-export function showAnswer(path: string, { call, change }: Answer, text: string): Prepare {
+export function showAnswer(
+  path: string,
+  { call, change, total = 0 }: Answer,
+  text: string,
+): Prepare {
   return async (page, { consoleUrl }) => {
     await page.route(
       (url) => url.pathname === call,
       async (route) => {
         const response = await route.fetch()
         const json = change((await response.json()) as never)
-        const headers = { ...response.headers(), 'x-total-count': '0' }
+        const headers = { ...response.headers(), 'x-total-count': `${total}` }
         await route.fulfill({ response, headers, json })
       },
     )

@@ -24,6 +24,7 @@ import {
   showNoUsers,
   showSelectedUsers,
   showTab,
+  showUserAccess,
 } from './users-scene.ts'
 
 const show =
@@ -64,7 +65,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   'users-one': prepareOneUser,
   'users-sign-in': showTab('Sign-in'),
   'users-sessions': showTab('Sessions'),
-  'users-access': showTab('Access'),
+  'users-access': showUserAccess,
   'users-activity': showTab('Activity'),
   'users-none': showNoUsers,
   'users-filters': showFilteredUsers,

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { addManyUsers } from '../test/console/users-database.ts'
+import { addManyUsers, grantAccess } from '../test/console/users-database.ts'
 import type { TestWorld } from '../test/support/world.ts'
 
 const people = [
@@ -41,6 +41,31 @@ export function showTab(title: string) {
     await page.getByRole('tabpanel', { name: title }).waitFor()
     await page.locator('.loading').first().waitFor({ state: 'detached' })
   }
+}
+
+const withAccess = new WeakSet<TestWorld>()
+
+/** Shows the applications and API keys of a user. */
+export async function showUserAccess(page: Page, world: TestWorld): Promise<void> {
+  await prepareOneUser(page, world)
+  if (!withAccess.has(world)) {
+    withAccess.add(world)
+    const user_id = new URL(page.url()).searchParams.get('id') ?? ''
+    const post = async (path: string, data: object) => {
+      const answer = await page.request.post(`${world.consoleUrl}/api/access/${path}`, {
+        headers: { 'x-portcullis-console': '1' },
+        data,
+      })
+      return await answer.json()
+    }
+    const { client_id } = await post('clients', {
+      client_name: 'Photo album',
+      redirect_uris: ['https://photos.example.com/callback'],
+    })
+    await grantAccess(world, user_id, client_id)
+    await post('keys', { name: 'Backup script', scopes: ['notes:read'], user_id })
+  }
+  await showTab('Access')(page, world)
 }
 
 /** Shows a search without results. */

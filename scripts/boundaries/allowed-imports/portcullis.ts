@@ -8,7 +8,7 @@ export const portcullis: PackageTable = {
   'main.ts': { inside: 'commands/', outside: '@portcullis/service-kit node:module node:process' },
   'commands/': {
     inside: `
-      commands/users/ up/ completion/** console/console.ts console/events/ console/health/
+      commands/users/ commands/access/ commands/admin/ up/ completion/** console/console.ts console/events/ console/health/
       console/limits/ web/audit-sentences.ts find-program.ts`,
     outside: `
       @portcullis/service-kit node:crypto node:fs node:path node:process node:readline node:stream node:url node:util
@@ -16,8 +16,18 @@ export const portcullis: PackageTable = {
     types: 'console/',
   },
   'commands/users/': {
-    inside: 'commands/ up/ up/parts/ completion/**',
-    outside: '@portcullis/service-kit node:util',
+    inside: 'commands/ commands/admin/ up/ up/parts/',
+    outside: '@portcullis/service-kit',
+    types: 'console/routes/',
+  },
+  'commands/access/': {
+    inside: 'commands/admin/ commands/users/',
+    outside: '@portcullis/service-kit node:fs node:process node:stream',
+    types: 'console/routes/',
+  },
+  'commands/admin/': {
+    inside: 'commands/ up/ completion/** console/health/',
+    outside: '@portcullis/service-kit node:process node:readline node:util',
   },
   'completion/**': {
     outside: '@portcullis/service-kit',

@@ -6,7 +6,7 @@ import {
 } from '@portcullis/service-kit/cli/argument-faults'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { type OptionTable, toCommandOptions, toHelpLines } from '../completion/option-table.ts'
-import { AdminFailure, createAdminClient, urlVariable } from './admin-client.ts'
+import { AdminFailure, createAdminClient, urlVariable } from './admin/client.ts'
 import { dataMeaning } from './find-data-folder.ts'
 import { keyVariable } from './server-arguments.ts'
 

@@ -8,6 +8,8 @@ export interface OptionRow {
   /** The placeholder of the value in the help text; missing if the option takes no value. */
   readonly value?: string
   readonly meaning: string
+  /** Whether the option can be given several times. */
+  readonly isRepeated?: boolean
   /** How a shell completes the value. Default: not at all. */
   readonly kind?: ValueKind
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createECDH, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
@@ -69,6 +69,30 @@ export function parseSecrets(text: string): Secrets | undefined {
 /** Shorter secrets could be guessed, and other characters would have to be escaped in URLs. */
 function isSecret(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{32,}$/.test(value)
+}
+
+/**
+ * The private key that signs access tokens (ES256), as a JWK. OAuth clients need its public key to verify tokens. It is
+ * derived from the JWT secret, because data folders of earlier versions contain no other secret.
+ */
+export function toSigningKey({ jwtSecret }: Pick<Secrets, 'jwtSecret'>) {
+  const secret = createHmac('sha256', jwtSecret).update('AUTH_JWT_KEYS').digest()
+  const pair = createECDH('prime256v1')
+  pair.setPrivateKey(secret)
+  // One byte, then the two coordinates.
+  const point = pair.getPublicKey()
+  const x = point.subarray(1, 33).toString('base64url')
+  return {
+    kty: 'EC',
+    crv: 'P-256',
+    x,
+    y: point.subarray(33).toString('base64url'),
+    d: secret.toString('base64url'),
+    // Another data folder has another key, and clients cache keys by their ids.
+    kid: x.slice(0, 8),
+    alg: 'ES256',
+    key_ops: ['sign', 'verify'],
+  } as const
 }
 
 const lifetimeSeconds = 300

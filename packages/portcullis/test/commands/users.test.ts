@@ -11,20 +11,11 @@ import { openTerminal, runOnTerminal, runOrSkip } from '@portcullis/test-servers
 import { users } from '../../src/commands/users/command.ts'
 import { createAdminKeys, parseSecrets } from '../../src/up/secrets.ts'
 import { runPortcullis } from '../support/launch-up.ts'
+import { noServer, runCommand } from '../support/run-command.ts'
 import { openWorld, type TestWorld } from '../support/world.ts'
 
-const noServer = { PORTCULLIS_AUTH_URL: '', PORTCULLIS_AUTH_KEY: '' }
-
-async function runUsers(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  let [stdout, stderr] = ['', '']
-  const code = await users.run(args, {
-    stdout: { write: (written) => (stdout += written) },
-    stderr: { write: (written) => (stderr += written) },
-    env: { ...noServer, ...env },
-    isTerminal: false,
-  })
-  return { code, stdout, stderr }
-}
+const runUsers = (args: readonly string[], env?: Readonly<Record<string, string>>) =>
+  runCommand(users, args, env)
 
 describe('portcullis users', () => {
   let world: TestWorld
@@ -248,7 +239,7 @@ describe('portcullis users', () => {
 for (const [args, reason] of [
   [
     [],
-    /^The verb is missing\. Verbs: find, show, ban, unban, delete, reset-factors, export, import\.\n/,
+    /^The verb is missing\. Verbs: find, show, ban, unban, delete, reset-factors, grants, revoke-grant, export, import\.\n/,
   ],
   [['fnd'], /^Unknown verb "fnd"\..* Did you mean find\?\n/],
   [['show'], /^Wrong number of arguments\. Usage: show USER/],

@@ -7,6 +7,7 @@ import { dispatch, type Program } from '@portcullis/service-kit/cli/dispatch'
 import { commands as authCommands } from '../../../auth/src/commands/index.ts'
 import { commands as ratelimitCommands } from '../../../ratelimit/src/commands/index.ts'
 import { createCompletion, createPrograms } from '../../src/commands/completion.ts'
+import { otherPrograms } from '../../src/commands/hand-over.ts'
 import { createCommands } from '../../src/commands/index.ts'
 import type { CommandNode, CommandOption } from '../../src/completion/command-tree.ts'
 import { shells } from '../../src/completion/shells/index.ts'
@@ -34,7 +35,7 @@ const registries: Readonly<Record<string, Program['commands']>> = {
 
 /** The commands that have their own help page. */
 const documented: Readonly<Record<string, readonly string[]>> = {
-  portcullis: ['up', 'users', 'mail', 'token', 'console', 'events', 'limits', 'completion'],
+  portcullis: Object.keys(ownCommands).filter((name) => !(name in otherPrograms)),
   auth: Object.keys(programs['auth']?.commands ?? {}),
   ratelimit: Object.keys(programs['ratelimit']?.commands ?? {}),
   'graphql-over-http': ['audit'],

@@ -44,7 +44,7 @@ export async function addManyUsers(world: TestWorld, { count, domain }: ManyUser
 
 /** Runs a statement on the tables of the auth server. */
 export async function runSql(
-  world: TestWorld,
+  world: Pick<TestWorld, 'folder'>,
   text: string,
   values: readonly unknown[] = [],
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function removeManyUsers(world: TestWorld, domain: string): Promise
   await database.client.query('delete from auth.users where email like $1', [`%@${domain}`])
 }
 
-export async function openDatabase({ folder }: TestWorld) {
+export async function openDatabase({ folder }: Pick<TestWorld, 'folder'>) {
   // The fifth line contains the folder of the socket.
   const file = readFileSync(join(folder, 'database/data/postmaster.pid'), 'utf8')
   const [, , , , host] = file.split('\n')
@@ -67,4 +67,18 @@ export async function openDatabase({ folder }: TestWorld) {
     client,
     [Symbol.asyncDispose]: () => client.end(),
   }
+}
+
+/** Stores that a user has granted access to an OAuth client, without the pages on which users decide. */
+export async function grantAccess(
+  world: Pick<TestWorld, 'folder'>,
+  userId: string,
+  clientId: string,
+): Promise<void> {
+  await runSql(
+    world,
+    `insert into auth.oauth_consents (user_id, client_id, resource, scopes, granted_at)
+     values ($1, $2, '', '["email", "profile"]', now())`,
+    [userId, clientId],
+  )
 }

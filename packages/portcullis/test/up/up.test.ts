@@ -8,7 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { withCurlOnPath } from '@portcullis/test-servers'
-import { SignJWT } from 'jose'
+import { createRemoteJWKSet, jwtVerify, SignJWT } from 'jose'
 import { type FolderUser, lockFile } from '../../src/up/data-folder.ts'
 import { parseSecrets } from '../../src/up/secrets.ts'
 import { type LaunchedUp, launchUp, runPortcullis } from '../support/launch-up.ts'
@@ -191,6 +191,29 @@ describe('portcullis up', { timeout }, () => {
     })
     assert.equal(answer.headers.get('ratelimit-limit'), '20')
     assert.match(answer.headers.get('ratelimit-remaining') ?? '', /^\d+$/)
+  })
+
+  test('an application can sign users in with OpenID Connect', async () => {
+    const created = await runPortcullis([
+      ...['clients', 'create', 'Notes', '--redirect-uri', 'http://localhost/callback'],
+      ...['--data', folder, '--json'],
+    ])
+    assert.equal(created.code, 0, created.stderr)
+    const { client_id } = JSON.parse(created.stdout)
+    const metadata = await fetch(`${urls('auth')}/.well-known/openid-configuration`)
+    const { authorization_endpoint: endpoint, jwks_uri } = await metadata.json()
+    const query = new URLSearchParams({
+      ...{ client_id, response_type: 'code', scope: 'openid email', state: 'x' },
+      redirect_uri: 'http://localhost/callback',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
+    })
+    const asked = await fetch(`${endpoint}?${query}`, { redirect: 'manual' })
+    assert.equal(asked.status, 302)
+    assert.match(asked.headers.get('location') ?? '', /\/oauth\/consent\?authorization_id=/)
+    const keys = createRemoteJWKSet(new URL(jwks_uri))
+    const { protectedHeader } = await jwtVerify(await signIn(), keys)
+    assert.equal(protectedHeader.alg, 'ES256')
   })
 
   test('the example client is served, refused with a forged token and over the limit; another is served', async () => {

@@ -1,7 +1,8 @@
-import { AdminFailure } from '../admin-client.ts'
-import { confirmOnTerminal } from '../confirm.ts'
-import { type FactorRecord, toName, toSafe, type UserRecord } from './user-text.ts'
-import { createClient, getUser, type UsersInput, type UsersVerb } from './verb.ts'
+import { AdminFailure } from '../admin/client.ts'
+import { toSafe } from '../admin/text.ts'
+import { createClient, requireConsent } from '../admin/verb.ts'
+import { type FactorRecord, toName, type UserRecord } from './user-text.ts'
+import { getUser, type UsersVerb } from './verb.ts'
 
 export const deleteVerb: UsersVerb = {
   synopsis: 'USER [--soft] [--yes] [--auth-url URL]',
@@ -63,17 +64,6 @@ function toList(factors: readonly FactorRecord[]): string {
   return toSafe(factors.map(({ factor_type: type, status }) => `${type} (${status})`).join(', '))
 }
 
-/** @throws {AdminFailure} if the person does not agree, or cannot be asked. */
-async function requireConsent({ values }: UsersInput, question: string): Promise<void> {
-  const isAgreed = values.yes === true || (await confirmOnTerminal(question))
-  if (isAgreed === undefined) {
-    throw new AdminFailure(
-      'Nothing was changed: this command asks for confirmation, and there is no terminal. To run it without the question, pass --yes.',
-    )
-  }
-  if (!isAgreed) throw new AdminFailure('Nothing was changed.')
-}
-
-function noLongerThere({ id }: UserRecord): AdminFailure {
+export function noLongerThere({ id }: UserRecord): AdminFailure {
   return new AdminFailure(`There is no user ${id}.`)
 }

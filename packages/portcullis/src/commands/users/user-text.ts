@@ -1,5 +1,4 @@
-import { styleText } from 'node:util'
-import { type CommandIo, usesColor } from '@portcullis/service-kit/cli/command'
+import { type Paint, type Style, toFactLines, toSafe, toTable, toTime } from '../admin/text.ts'
 
 /** A user as the auth server returns it; only the fields that are printed. */
 export interface UserRecord {
@@ -31,26 +30,6 @@ export interface SessionRecord {
   readonly last_used_at?: string
 }
 
-type Style = 'bold' | 'dim' | 'red' | 'yellow'
-type Paint = (style: Style, text: string) => string
-
-export function createPaint(io: CommandIo): Paint {
-  const hasColor = usesColor(io)
-  return (style, text) => (hasColor ? styleText(style, text, { validateStream: false }) : text)
-}
-
-/** Text that users have chosen must not control the terminal. */
-export function toSafe(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '\ufffd')
-}
-
-/** Such as `2026-11-18 04:12`, in UTC. */
-function toTime(text: string | undefined): string {
-  const time = new Date(text ?? '')
-  if (Number.isNaN(time.getTime())) return '-'
-  return time.toISOString().slice(0, 16).replace('T', ' ')
-}
-
 /** How the user is named in messages. */
 export function toName({ id, email, phone }: UserRecord): string {
   const address = email || phone
@@ -75,29 +54,15 @@ export function isBanned({ banned_until: until }: UserRecord, now: number): bool
 const headings = ['ID', 'ADDRESS', 'STATE', 'LAST SIGN-IN (UTC)', 'CREATED (UTC)'] as const
 
 /** One user per line, in columns. */
-export function toTable(users: readonly UserRecord[], paint: Paint, now = Date.now()): string {
-  const rows = users.map((user) => ({
-    style: toState(user, now)[1],
-    cells: [
-      user.id,
-      toSafe(user.email || user.phone || '-'),
-      toState(user, now)[0],
-      toTime(user.last_sign_in_at),
-      toTime(user.created_at),
-    ],
-  }))
-  const widths = headings.map((heading, column) =>
-    Math.max(heading.length, ...rows.map(({ cells }) => cells[column]?.length ?? 0)),
-  )
-  const toLine = (cells: readonly string[], toCell: (text: string, column: number) => string) =>
-    cells
-      .map((cell, column) => toCell(cell.padEnd(widths[column] ?? 0), column))
-      .join('  ')
-      .trimEnd()
-  const lines = rows.map(({ cells, style }) =>
-    toLine(cells, (text, column) => (column === 2 && style ? paint(style, text) : text)),
-  )
-  return `${[paint('bold', toLine(headings, String)), ...lines].join('\n')}\n`
+export function toUserTable(users: readonly UserRecord[], paint: Paint, now = Date.now()): string {
+  const rows = users.map((user) => [
+    user.id,
+    toSafe(user.email || user.phone || '-'),
+    toState(user, now),
+    toTime(user.last_sign_in_at),
+    toTime(user.created_at),
+  ])
+  return toTable(headings, rows, paint)
 }
 
 /** All facts about one user, one per line. */
@@ -124,12 +89,11 @@ export function toDetails(
     ['metadata', toSafe(JSON.stringify(user.user_metadata ?? {}))],
     ...(sessions === undefined ? [] : [['sessions', `${sessions.length}`] as const]),
   ]
-  const lines = facts.map(([name, value]) => `${paint('dim', name.padEnd(16))}${value}`)
   const rows = (sessions ?? []).map(({ device, ip, last_used_at: used }) => {
     const parts = [device || 'unknown device', ip || 'unknown address', `used ${toTime(used)}`]
-    return `  ${toSafe(parts.join(', '))}`
+    return `  ${toSafe(parts.join(', '))}\n`
   })
-  return `${[...lines, ...rows].join('\n')}\n`
+  return `${toFactLines(facts, paint)}${rows.join('')}`
 }
 
 function withConfirmation(address: string | undefined, confirmedAt: string | undefined): string {

@@ -1,44 +1,13 @@
-import type { CommandIo } from '@portcullis/service-kit/cli/command'
-import type { VerbWithOperands } from '@portcullis/service-kit/cli/verbs'
-import type { ValueKind } from '../../completion/command-tree.ts'
-import { type AdminClient, AdminFailure, createAdminClient } from '../admin-client.ts'
+import { type AdminClient, AdminFailure } from '../admin/client.ts'
+import type { AdminInput, AdminVerb } from '../admin/verb.ts'
 import type { UserRecord } from './user-text.ts'
 
-export type UsersOption =
-  | 'limit'
-  | 'auth-url'
-  | 'data'
-  | 'json'
-  | 'dry-run'
-  | 'csv'
-  | 'soft'
-  | 'yes'
+export type UsersOption = 'limit' | 'auth-url' | 'dry-run' | 'csv' | 'soft' | 'yes'
 
-export interface UsersInput {
-  readonly positionals: readonly string[]
-  readonly values: Readonly<Partial<Record<UsersOption, string | boolean>>>
-  readonly io: CommandIo
-}
+export type UsersInput = AdminInput<UsersOption>
 
 /** A verb of `portcullis users`. */
-export interface UsersVerb extends VerbWithOperands {
-  /** The options of this verb, in addition to `--data` and `--json`. */
-  readonly options: readonly UsersOption[]
-  readonly operands: ValueKind
-  /** Returns the reason if the values of the arguments are invalid. */
-  findFault?(input: Pick<UsersInput, 'positionals' | 'values'>): string | undefined
-  /** @throws {AdminFailure} */
-  run(input: UsersInput): Promise<void>
-}
-
-export function createClient({ values, io }: UsersInput): AdminClient {
-  const { 'auth-url': authUrl, data } = values
-  return createAdminClient({ authUrl: toText(authUrl), data: toText(data), env: io.env })
-}
-
-function toText(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
-}
+export type UsersVerb = AdminVerb<UsersOption>
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 

@@ -2,26 +2,15 @@ import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import { UpRefusal } from '../../up/errors.ts'
 import { authFile } from '../../up/parts/auth.ts'
-import { AdminFailure } from '../admin-client.ts'
+import { AdminFailure } from '../admin/client.ts'
+import { createPaint } from '../admin/text.ts'
+import { createClient } from '../admin/verb.ts'
 import { findDataFolder } from '../find-data-folder.ts'
 import { handOver } from '../hand-over.ts'
+import { grantsVerb, revokeGrant } from './grant-verbs.ts'
 import { deleteVerb, resetFactors } from './removal-verbs.ts'
-import {
-  createPaint,
-  type SessionRecord,
-  toDetails,
-  toName,
-  toTable,
-  type UserRecord,
-} from './user-text.ts'
-import {
-  createClient,
-  getUser,
-  listSlices,
-  mostListed,
-  type UsersInput,
-  type UsersVerb,
-} from './verb.ts'
+import { type SessionRecord, toDetails, toName, toUserTable, type UserRecord } from './user-text.ts'
+import { getUser, listSlices, mostListed, type UsersInput, type UsersVerb } from './verb.ts'
 
 const find: UsersVerb = {
   synopsis: '[TEXT] [--limit N] [--auth-url URL]',
@@ -50,7 +39,7 @@ const find: UsersVerb = {
     }
     const shown = found.slice(0, limit)
     if (values.json) for (const user of shown) io.stdout.write(`${JSON.stringify(user)}\n`)
-    else if (shown.length > 0) io.stdout.write(toTable(shown, createPaint(io)))
+    else if (shown.length > 0) io.stdout.write(toUserTable(shown, createPaint(io)))
     else io.stderr.write(filter === '' ? 'There are no users.\n' : 'No users match.\n')
     if (!isComplete)
       io.stderr.write(`There are more users. To list up to ${mostListed}, pass --limit.\n`)
@@ -179,6 +168,8 @@ export const usersVerbs: Readonly<Record<string, UsersVerb>> = {
   unban,
   delete: deleteVerb,
   'reset-factors': resetFactors,
+  grants: grantsVerb,
+  'revoke-grant': revokeGrant,
   export: exportVerb,
   import: importVerb,
 }

@@ -1,6 +1,6 @@
 import { parseObject } from '../health/index.ts'
 import type { AddRoutes, AuthTarget } from '../settings.ts'
-import type { AccessAddresses } from './access-types.ts'
+import type { AccessAddresses } from './access-items.ts'
 import {
   type AdminEndpoint,
   addAdminEndpoints,
@@ -21,6 +21,7 @@ const clientFields = {
   grant_types: texts,
   token_endpoint_auth_method: text,
   scope: text,
+  dpop_bound_access_tokens: yesOrNo,
 }
 
 const providerFields = {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { toAllowedHosts, toLocalHost, toShownBase } from '../addresses.ts'
 import type { StartPart, UpContext } from '../part.ts'
 import { replaceFile } from '../private-files.ts'
+import { toSigningKey } from '../secrets.ts'
 import { startService } from '../service-process.ts'
 
 /** A file in the data folder. The auth server's commands look for it under this name. */
@@ -15,6 +16,7 @@ export const startAuth: StartPart = (context) => {
     ...toBasics(context),
     ...developmentLimits,
     ...waysToSignIn,
+    ...otherSoftware,
     ...toPasskeys(context),
     ...(context.has.has('mailbox') ? toMessages(context) : withoutMessages),
   }
@@ -54,6 +56,7 @@ function toBasics(context: UpContext): Variables {
     AUTH_DB_DRIVER: 'postgres',
     AUTH_DB_DATABASE_URL: `embedded://${join(folder, 'database')}`,
     AUTH_JWT_SECRET: secrets.jwtSecret,
+    AUTH_JWT_KEYS: JSON.stringify([toSigningKey(secrets)]),
     AUTH_SECRETS_KEY: toSecretsKey(secrets),
     AUTH_JWT_AUD: 'authenticated',
     AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
@@ -98,6 +101,12 @@ const waysToSignIn: Variables = {
   AUTH_WEBAUTHN_RP_DISPLAY_NAME: 'Portcullis',
   AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED: 'true',
   AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED: 'true',
+}
+
+/** Other applications and programs can use the accounts. SAML is off, because it needs a key that companies know. */
+const otherSoftware: Variables = {
+  AUTH_OAUTH_SERVER_ENABLED: 'true',
+  AUTH_API_KEYS_ENABLED: 'true',
 }
 
 /** Browsers do not support passkeys for IP addresses; in that case they work under `localhost` only. */

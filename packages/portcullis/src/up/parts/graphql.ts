@@ -35,9 +35,12 @@ export const startGraphql: StartPart = async (context) => {
 /** Tokens are verified here; the auth server reports the sessions that have ended. */
 function openVerifier(context: UpContext): Verifier {
   const { jwtSecret } = context.secrets
+  const authUrl = toLocalUrl(context, 'auth')
   return createVerifier({
+    authUrl,
+    // Tokens of `portcullis token` are signed with the secret.
     secret: jwtSecret,
-    revocation: { authUrl: toLocalUrl(context, 'auth'), key: createRevocationKeys(jwtSecret) },
+    revocation: { authUrl, key: createRevocationKeys(jwtSecret) },
   })
 }
 

@@ -2,6 +2,7 @@ import { testAccess } from './access/access.ts'
 import { testAccessPrograms } from './access/programs.ts'
 import { testAccessibility } from './accessibility.ts'
 import { testCharts } from './charts.ts'
+import { testCommonTasks } from './common-tasks.ts'
 import { testEvents } from './events.ts'
 import { testGraphql } from './graphql.ts'
 import { testKeyboard } from './keyboard.ts'
@@ -38,4 +39,5 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   'access of programs': testAccessPrograms,
   settings: testSettings,
   'many users': testManyUsers,
+  'common tasks': testCommonTasks,
 }

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { createSamlMetadata } from '../../../support/access-data.ts'
 import { openVisitor, switchTo } from '../../../support/visitor.ts'
 import type { TestWorld } from '../../../support/world.ts'
-import { runSql } from '../../users-database.ts'
+import { grantAccess } from '../../users-database.ts'
 import { findFaultsOfState } from '../accessibility.ts'
 import type { RunSuite } from '../suite.ts'
 import { confirm, openForm, takeSecret, wide } from './steps.ts'
@@ -116,6 +116,13 @@ async function testKeys(t: TestContext, page: Page, world: TestWorld, mark: stri
     assert.equal(await exchange(world, key), 200)
     await row.waitFor()
     assert.match(await row.innerText(), /reports:read reports:write[\s\S]*in 30 days/)
+    // The name of the owner has two words; a narrow column must not break them.
+    const lines = await row.getByRole('link', { name: account }).evaluate((link) => {
+      const text = document.createRange()
+      text.selectNodeContents(link)
+      return new Set([...text.getClientRects()].map(({ top }) => top)).size
+    })
+    assert.ok(lines <= 2, `${lines}`)
     assert.deepEqual(await findFaultsOfState(page), [])
   })
 
@@ -137,7 +144,7 @@ async function testKeys(t: TestContext, page: Page, world: TestWorld, mark: stri
     await page.getByRole('button', { name: `Delete ${account}` }).click()
     await confirm(page, 'Delete')
     await page.getByText(`${account} was deleted.`).waitFor()
-    assert.equal(await page.getByRole('link', { name: account }).count(), 0)
+    await page.getByRole('link', { name: account }).waitFor({ state: 'detached' })
   })
 }
 
@@ -173,12 +180,7 @@ async function testUserAccess(
       client_name: `Photos ${mark}`,
       redirect_uris: ['https://photos.example/callback'],
     })
-    await runSql(
-      world,
-      `insert into auth.oauth_consents (user_id, client_id, resource, scopes, granted_at)
-       values ($1, $2, '', '["email", "profile"]', now())`,
-      [user.id, client.client_id],
-    )
+    await grantAccess(world, user.id, client.client_id)
     await post('/api/access/keys', { name: `Own ${mark}`, user_id: user.id })
     await switchTo(page, `/users?id=${user.id}&tab=access`)
     const applications = page.getByRole('region', { name: 'Applications' })

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { NewOAuthClient, OAuthClient } from '../../../../console/routes/access-types.ts'
+import type { NewOAuthClient, OAuthClient } from '../../../../console/routes/access-items.ts'
 import { callApi, isNotFound } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
@@ -135,6 +135,7 @@ function ClientFacts({ client }: Pick<ClientProps, 'client'>): JSX.Element {
           <span class="mono">{client.scope}</span>
         )}
       </Fact>
+      {client.dpop_bound_access_tokens && <Fact name="Access tokens">Bound to a key (DPoP)</Fact>}
       {website !== undefined && (
         <Fact name="Website">
           <a href={website} target="_blank" rel="noreferrer">

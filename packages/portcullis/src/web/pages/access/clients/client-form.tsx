@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { NewOAuthClient, OAuthClient } from '../../../../console/routes/access-types.ts'
+import type { NewOAuthClient, OAuthClient } from '../../../../console/routes/access-items.ts'
 import { callApi } from '../../../api.ts'
 import { Field, FieldError } from '../../../components/field.tsx'
 import { SecretFormDialog, type ShownSecrets } from '../../../components/secrets-dialog.tsx'
@@ -81,6 +81,12 @@ export function ClientForm({ client, onDone, onClose }: ClientFormProps): JSX.El
             defaultValue={client?.scope}
           />
         </Field>
+        <Check
+          name="dpop_bound_access_tokens"
+          label="Bind access tokens to a key (DPoP)"
+          hint="The client has to prove its key with each request, so a stolen token cannot be used."
+          isChecked={client?.dpop_bound_access_tokens ?? false}
+        />
         {type === 'confidential' && (
           <Field label="The client sends its secret">
             <select name="token_endpoint_auth_method" class="input">
@@ -142,6 +148,7 @@ function readClient(form: FormData) {
     scope: readWords(form, 'scope').join(' '),
     client_uri: readText(form, 'client_uri'),
     logo_uri: readText(form, 'logo_uri'),
+    dpop_bound_access_tokens: form.has('dpop_bound_access_tokens'),
     ...(method !== '' && { token_endpoint_auth_method: method }),
   }
 }

@@ -1,4 +1,4 @@
-import type { OAuthClient } from '../../../../console/routes/access-types.ts'
+import type { OAuthClient } from '../../../../console/routes/access-items.ts'
 
 export function toClientName({ client_name: name }: OAuthClient): string {
   return name ?? 'Unnamed client'

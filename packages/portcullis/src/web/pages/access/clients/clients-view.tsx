@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { OAuthClient } from '../../../../console/routes/access-types.ts'
+import type { OAuthClient } from '../../../../console/routes/access-items.ts'
 import { callApiWithHeaders } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
@@ -97,12 +97,13 @@ function toColumns(address: AccessAddress): readonly Column<OAuthClient>[] {
           <a class="access-name" href={address.toHref({ id: client.client_id })}>
             {toClientName(client)}
           </a>
-          <div class="mono muted">{client.client_id}</div>
+          <div class="mono muted nowrap">{client.client_id}</div>
         </>
       ),
     },
     {
       title: 'Type',
+      class: 'nowrap',
       cell: (client) => (
         <>
           {client.client_type === 'public' ? 'Public' : 'Confidential'}{' '}

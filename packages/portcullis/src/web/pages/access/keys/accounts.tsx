@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ServiceAccount } from '../../../../console/routes/access-types.ts'
+import type { ServiceAccount } from '../../../../console/routes/access-items.ts'
 import { callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { FormDialog } from '../../../components/dialog.tsx'
@@ -36,7 +36,7 @@ export function Accounts({ accounts, address, onDelete }: AccountsProps): JSX.El
               <a class="access-name" href={address.toHref({ account: id, q: '', page: '' })}>
                 {name}
               </a>
-              <div class="mono muted">{id}</div>
+              <div class="mono muted nowrap">{id}</div>
             </>
           ),
         },

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ApiKey, ServiceAccount } from '../../../../console/routes/access-types.ts'
+import type { ApiKey, ServiceAccount } from '../../../../console/routes/access-items.ts'
 import { callApi, callApiWithHeaders } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
@@ -165,9 +165,14 @@ function toColumns(
       title: 'Owner',
       cell: ({ user_id: user, service_account_id: account = '' }) =>
         user === undefined ? (
-          <a href={address.toHref({ account })}>{names.get(account) ?? account}</a>
+          <a class="access-owner" href={address.toHref({ account })}>
+            {names.get(account) ?? account}
+          </a>
         ) : (
-          <a href={`/users?${new URLSearchParams({ id: user, tab: 'access' })}`}>
+          <a
+            class="access-owner"
+            href={`/users?${new URLSearchParams({ id: user, tab: 'access' })}`}
+          >
             User {user.slice(0, 8)}
           </a>
         ),

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AccessAddresses, CustomProvider } from '../../../../console/routes/access-types.ts'
+import type { AccessAddresses, CustomProvider } from '../../../../console/routes/access-items.ts'
 import { callApi, isNotFound } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'

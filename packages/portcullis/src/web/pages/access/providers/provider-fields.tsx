@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { CustomProvider } from '../../../../console/routes/access-types.ts'
+import type { CustomProvider } from '../../../../console/routes/access-items.ts'
 import { Field } from '../../../components/field.tsx'
 import { Check, MoreFields } from '../form-fields.tsx'
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { CustomProvider } from '../../../../console/routes/access-types.ts'
+import type { CustomProvider } from '../../../../console/routes/access-items.ts'
 import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { AccessAddresses, CustomProvider } from '../../../../console/routes/access-types.ts'
+import type { AccessAddresses, CustomProvider } from '../../../../console/routes/access-items.ts'
 import { callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { NewScimToken, ScimToken } from '../../../../console/routes/access-types.ts'
+import type { NewScimToken, ScimToken } from '../../../../console/routes/access-items.ts'
 import { callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'

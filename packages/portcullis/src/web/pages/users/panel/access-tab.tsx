@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ApiKey } from '../../../../console/routes/access-types.ts'
+import type { ApiKey } from '../../../../console/routes/access-items.ts'
 import type { Grant } from '../../../../console/routes/users-upstream.ts'
 import { ApiError, callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'

@@ -1,9 +1,9 @@
 import { toReason } from '@portcullis/service-kit/text/reason'
-import { toKeyHeaders } from '../console/health/index.ts'
-import { UpRefusal } from '../up/errors.ts'
-import { findRunningAuth } from '../up/running-auth.ts'
-import { findDataFolder, folderAdvice } from './find-data-folder.ts'
-import { checkHeaderText, keyVariable, parseBaseUrl } from './server-arguments.ts'
+import { toKeyHeaders } from '../../console/health/index.ts'
+import { UpRefusal } from '../../up/errors.ts'
+import { findRunningAuth } from '../../up/running-auth.ts'
+import { findDataFolder, folderAdvice } from '../find-data-folder.ts'
+import { checkHeaderText, keyVariable, parseBaseUrl } from '../server-arguments.ts'
 
 /** The command cannot continue; the message says what to do. */
 export class AdminFailure extends Error {
@@ -116,8 +116,13 @@ async function call({ url, key }: Target, path: string, init: RequestInit): Prom
     )
   }
   const { status } = response
-  if (status === 404) return undefined
+  if (status === 204) return {}
   const body = parseJson(text)
+  if (status === 404) {
+    const advice = findAdvice(path, body)
+    if (advice === undefined) return undefined
+    throw new AdminFailure(`${advice}, and restart it.`)
+  }
   if (status >= 200 && status < 300 && body !== undefined) return body
   if (status === 401 || status === 403) {
     throw new AdminFailure(
@@ -130,6 +135,31 @@ async function call({ url, key }: Target, path: string, init: RequestInit): Prom
       ? `The auth server at ${url} responded with status ${status}: ${msg}`
       : `${url} does not respond like an auth server (status ${status}). Check the URL.`,
   )
+}
+
+/** Features of the auth server that a setting switches on, by a part of the paths of their endpoints. */
+const features = [
+  ['/oauth/', 'The OAuth server is switched off', 'AUTH_OAUTH_SERVER_ENABLED=true'],
+  [
+    '/custom-providers',
+    'The registration of custom providers is switched off',
+    'AUTH_CUSTOM_OAUTH_ENABLED=true',
+  ],
+  [
+    '/sso/',
+    'Company sign-in with SAML is switched off',
+    'AUTH_SAML_ENABLED=true and AUTH_SAML_PRIVATE_KEY',
+  ],
+] as const
+
+const switchedOff: readonly unknown[] = ['feature_disabled', 'saml_provider_disabled']
+
+/** Returns what to do if a feature is switched off. */
+function findAdvice(path: string, body: unknown): string | undefined {
+  if (!switchedOff.includes(Object(body).error_code)) return undefined
+  const [, state, settings] = features.find(([part]) => path.includes(part)) ?? []
+  if (state === undefined) return undefined
+  return `${state}. Set ${settings} in the environment of the auth server; with portcullis up, in the file .env in the data folder`
 }
 
 function parseJson(text: string): unknown {

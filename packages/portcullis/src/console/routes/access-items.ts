@@ -10,6 +10,8 @@ export interface OAuthClient {
   readonly token_endpoint_auth_method: string
   /** Missing: the client may request all scopes. */
   readonly scope?: string
+  /** Whether the client only gets tokens that are bound to a key (DPoP). Missing with Supabase Auth. */
+  readonly dpop_bound_access_tokens?: boolean
   /** Whether an administrator registered the client, the client itself, or a document describes it. */
   readonly registration_type: 'manual' | 'dynamic' | 'document'
   /** Until when the previous secret is accepted. */
