@@ -17,14 +17,15 @@ import { UpRefusal } from '../up/errors.ts'
 import { mintToken, type TokenRequest } from '../up/mint-token.ts'
 import { dataMeaning, findDataFolder, folderAdvice } from './find-data-folder.ts'
 
-const roles = ['service_role', 'authenticated', 'anon'] as const
+/** Programs that verify tokens and API keys need the role `token_verifier`. */
+const roles = ['service_role', 'authenticated', 'anon', 'token_verifier'] as const
 
 const secretVariables = ['AUTH_JWT_SECRET', 'GOTRUE_JWT_SECRET'] as const
 
 const tokenOptions = {
   role: {
     value: 'ROLE',
-    meaning: 'role of the token: service_role, authenticated or anon',
+    meaning: 'role of the token: service_role, authenticated, anon or token_verifier',
     kind: { choices: roles },
   },
   expires: { value: 'DURATION', meaning: 'lifetime, such as 15m or 24h; default: 1h' },
@@ -47,7 +48,8 @@ const usage = `Usage: portcullis token --role ROLE [OPTION…]
 
 Signs a token for the auth server and for APIs that accept its tokens. A token
 with the role service_role is a service key: it gives access to the admin
-endpoints.
+endpoints. The role token_verifier is for programs that verify access tokens and
+API keys: it can only read revocations and verify keys.
 
 The JWT secret is read from --secret-file, from the environment variable
 ${secretVariables[0]}, or from the data folder of portcullis up, in this order. The

@@ -59,6 +59,13 @@ test('--json prints the claims, and the options choose them', async () => {
   assert.ok(Math.abs(Date.parse(expiresAt) / 1000 - exp) < 60)
 })
 
+test('programs that verify tokens get a token of their own role, for up to ten years', async () => {
+  const args = ['--role', 'token_verifier', '--expires', '87600h']
+  const { code, stdout } = await runToken(args, { AUTH_JWT_SECRET: secret })
+  const { role, iat = 0, exp = 0 } = await verify(stdout, secret)
+  assert.deepEqual([code, role, exp - iat], [0, 'token_verifier', 10 * 365 * 24 * 3600])
+})
+
 test('the secret is read from a file without its line break, before the environment', async (t) => {
   const file = join(openFolder(t), 'secret')
   writeFileSync(file, `${secret}\n`)
@@ -105,7 +112,10 @@ test('a short secret causes a warning that does not contain it', async () => {
 })
 
 for (const [args, reason] of [
-  [[], /^--role is missing\. Roles: service_role, authenticated, anon\.\nSee: portcullis token/],
+  [
+    [],
+    /^--role is missing\. Roles: service_role, authenticated, anon, token_verifier\.\nSee: portcullis token/,
+  ],
   [['--role', 'servce_role'], /^Unknown role "servce_role"\..* Did you mean service_role\?\n/],
   [['--role', 'authenticated'], /^The role authenticated needs --subject/],
   [['--role', 'anon', '--expires', 'soon'], /^--expires must be a duration .*, not "soon"\.\n/],

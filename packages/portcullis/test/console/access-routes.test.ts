@@ -113,6 +113,16 @@ test('addresses come from the settings of the auth server, and else from its URL
     saml_acs_url: 'https://sso.example.com/sso/saml/acs',
     scim_url: 'https://auth.example.com/scim/v2',
   })
+  const name = 'AUTH_CUSTOM_OAUTH_SHARED_CALLBACK'
+  for (const [value, path] of [
+    ['true', '/callback'],
+    ['false', '/callback/custom:NAME'],
+    ['true if AUTH_COMPAT_MODE is upstream', '/callback/custom:NAME'],
+  ] as const) {
+    const own = await open(t, { settings: [...settings, { name, value }] })
+    const { callback_url: url } = JSON.parse((await own.call('GET', '/addresses')).text)
+    assert.equal(url, `https://auth.example.com${path}`)
+  }
   const other = await open(t, {})
   const { callback_url: callback } = JSON.parse((await other.call('GET', '/addresses')).text)
   assert.equal(callback, `${other.url}/callback`)

@@ -49,6 +49,8 @@ export interface CustomProvider {
   readonly token_url?: string
   readonly userinfo_url?: string
   readonly jwks_uri?: string
+  /** Absent from Supabase Auth, whose providers share one. */
+  readonly callback_url?: string
   readonly created_at: string
   readonly updated_at: string
 }

@@ -160,12 +160,20 @@ export const addRoutes: AddRoutes = (server, { auth }) => {
 
 /** Derives the addresses from the public URLs in the settings of the auth server. */
 async function readAddresses(auth: AuthTarget): Promise<AccessAddresses> {
-  const publicUrls = await readPublicUrls(auth)
-  const base = publicUrls('AUTH_API_EXTERNAL_URL') || auth.url
+  const settings = await readSettings(auth)
+  const findUrl = (name: string): string => {
+    const value = settings(name)
+    // A URL that is not set is reported with the description of its default.
+    return value !== undefined && URL.canParse(value) ? value : ''
+  }
+  const base = findUrl('AUTH_API_EXTERNAL_URL') || auth.url
   const toUrl = (name: string, path: string) =>
-    `${(publicUrls(name) || base).replace(/\/+$/, '')}${path}`
+    `${(findUrl(name) || base).replace(/\/+$/, '')}${path}`
+  // Supabase Auth does not have the setting: its providers share a callback.
+  const isShared = (settings('AUTH_CUSTOM_OAUTH_SHARED_CALLBACK') ?? 'true') === 'true'
+  const callback = isShared ? '/callback' : '/callback/custom:NAME'
   return {
-    callback_url: toUrl('AUTH_CUSTOM_OAUTH_EXTERNAL_URL', '/callback'),
+    callback_url: toUrl('AUTH_CUSTOM_OAUTH_EXTERNAL_URL', callback),
     saml_entity_id: toUrl('AUTH_SAML_EXTERNAL_URL', '/sso/saml/metadata'),
     saml_acs_url: toUrl('AUTH_SAML_EXTERNAL_URL', '/sso/saml/acs'),
     scim_url: toUrl('AUTH_API_EXTERNAL_URL', '/scim/v2'),
@@ -173,7 +181,7 @@ async function readAddresses(auth: AuthTarget): Promise<AccessAddresses> {
 }
 
 /** Supabase Auth does not report its settings; its public URL is that of the console. */
-async function readPublicUrls(auth: AuthTarget): Promise<(name: string) => string> {
+async function readSettings(auth: AuthTarget): Promise<(name: string) => string | undefined> {
   const answer = await callAsAdmin(auth, { method: 'GET', path: '/admin/settings' })
   const content = await readJson(answer)
   const { settings } = (answer.ok && parseObject(content)) || {}
@@ -184,7 +192,6 @@ async function readPublicUrls(auth: AuthTarget): Promise<(name: string) => strin
     : []
   return (name) => {
     const value = all.find((setting) => setting.name === name)?.value
-    // A URL that is not set is reported with the description of its default.
-    return typeof value === 'string' && URL.canParse(value) ? value : ''
+    return value === undefined || value === null ? undefined : `${value}`
   }
 }

@@ -30,7 +30,7 @@ export function ProviderDetails({ identifier, address }: ProviderDetailsProps): 
         callApi<CustomProvider>(toPath(identifier), { signal }),
         callApi<AccessAddresses>('/api/access/addresses', { signal }),
       ])
-      return { provider, callbackUrl: addresses.callback_url }
+      return { provider, callbackUrl: provider.callback_url ?? addresses.callback_url }
     },
     [identifier],
   )
