@@ -2,13 +2,13 @@ import type { BoundAddress } from '@portcullis/grpc-unary'
 import type { EventLog } from '@portcullis/service-kit/log/log'
 import type { Lifecycle } from '@portcullis/service-kit/process/lifecycle'
 import type { FastifyInstance } from 'fastify'
+import type { ExtAuthzConfig } from './config/api-keys.ts'
 import { toCompatNote } from './config/compatibility.ts'
 import type { Config } from './config/config.ts'
 import { type ChecksSettings, createSharedHashQueue } from './create-services.ts'
 import { listen } from './db/connection/notifications.ts'
 import { openDatabase } from './db/database.ts'
 import { openDatabaseClock } from './db/database-clock.ts'
-import { openChecks } from './ext-authz/open-checks.ts'
 import { setRequestFinder } from './features/audit/audited-request.ts'
 import { openSignInLog } from './features/audit/sign-in-log.ts'
 import { openRevocationFeed } from './features/revocations/feed.ts'
@@ -106,17 +106,18 @@ export async function openApp(settings: AppSettings): Promise<App> {
     await parts.revocationFeed[Symbol.asyncDispose]()
     await Promise.all([server.close(), connections.drain(expired)])
   })
+  const openChecks = async (checksConfig: ExtAuthzConfig) => {
+    const { openChecks: open } = await import('./ext-authz/open-checks.ts')
+    return open({
+      config: checksConfig,
+      getServices: () => current.services,
+      log: settings.log,
+      ...(group && { onConnections: (count) => group.reportChecks(count) }),
+    })
+  }
   const checks =
     config.apiKeys.checks &&
-    lifecycle.own(
-      'ext_authz listener',
-      openChecks({
-        config: config.apiKeys.checks,
-        getServices: () => current.services,
-        log: settings.log,
-        ...(group && { onConnections: (count) => group.reportChecks(count) }),
-      }),
-    )
+    lifecycle.own('ext_authz listener', await openChecks(config.apiKeys.checks))
   if (checks) lifecycle.drain('ext_authz listener', () => checks.drain())
   lifecycle.drain('messages', (expired) => current.drain(expired))
   lifecycle.drain('telemetry', (expired) => parts.telemetry.flush(expired))

@@ -1,33 +1,28 @@
 /*
- * The protobuf wire format: fields with a tag of field number and wire type, followed by a number, or by a length and
- * that many bytes. Two small protocols do not justify a library that is loaded at each start
- * (docs/decisions/024-protobuf.md).
+ * Messages of protobuf by field number, for protocols of which only a few fields are needed. Modules that import this
+ * one are loaded when their feature is enabled (docs/decisions/024-protobuf.md).
  */
 
-const [varint, bytes] = [0, 2] as const
-const fixedLengths: ReadonlyMap<number, number> = new Map([
-  [1, 8],
-  [5, 4],
-])
+import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
-export function toField(number: number, parts: readonly Buffer[]): Buffer {
-  const content = Buffer.concat(parts)
-  return Buffer.concat([Buffer.from([(number << 3) | bytes]), toVarint(content.length), content])
+export function toField(number: number, parts: readonly Uint8Array[]): Buffer {
+  const writer = new BinaryWriter().tag(number, WireType.LengthDelimited)
+  return Buffer.from(writer.bytes(Buffer.concat(parts)).finish())
 }
 
 export function toText(number: number, text: string): Buffer {
   return toField(number, [Buffer.from(text)])
 }
 
-export function toNumber(number: number, value: number): Buffer {
-  return Buffer.concat([Buffer.from([(number << 3) | varint]), toVarint(value)])
+export function toNumber(number: number, value: number | bigint): Buffer {
+  return Buffer.from(new BinaryWriter().tag(number, WireType.Varint).int64(value).finish())
 }
 
-function toVarint(value: number): Buffer {
-  const digits: number[] = []
-  let rest = value
-  for (; rest > 0x7f; rest = Math.floor(rest / 0x80)) digits.push((rest % 0x80) | 0x80)
-  return Buffer.from([...digits, rest])
+/** Several numbers in one field. */
+export function toNumbers(number: number, values: readonly (number | bigint)[]): Buffer {
+  const writer = new BinaryWriter()
+  for (const value of values) writer.int64(value)
+  return toField(number, [writer.finish()])
 }
 
 /** A message cannot be decoded. */
@@ -35,40 +30,33 @@ export class WireError extends Error {}
 
 export type Fields = ReadonlyMap<number, readonly (number | Buffer)[]>
 
-/** All values of each field, in order. @throws {WireError} */
-export function readFields(message: Buffer): Fields {
+/** All numbers and byte sequences of each field, in order. @throws {WireError} */
+export function readFields(message: Uint8Array): Fields {
   const fields = new Map<number, (number | Buffer)[]>()
-  let at = 0
-  const add = (field: number, value: number | Buffer) => {
-    const known = fields.get(field)
-    if (known === undefined) fields.set(field, [value])
-    else known.push(value)
-  }
-  const readVarint = (): number => {
-    let value = 0
-    for (let factor = 1; ; factor *= 0x80) {
-      const byte = message[at++]
-      if (byte === undefined) throw new WireError('the message is truncated')
-      value += (byte & 0x7f) * factor
-      if (byte < 0x80) return value
+  const reader = new BinaryReader(message)
+  try {
+    while (reader.pos < reader.len) {
+      const [field, type] = reader.tag()
+      const value = readValue(reader, field, type)
+      if (value === undefined) continue
+      const known = fields.get(field)
+      if (known === undefined) fields.set(field, [value])
+      else known.push(value)
     }
-  }
-  while (at < message.length) {
-    const tag = readVarint()
-    const kind = tag & 7
-    const field = Math.floor(tag / 8)
-    if (kind === varint) {
-      add(field, readVarint())
-      continue
-    }
-    const length = kind === bytes ? readVarint() : fixedLengths.get(kind)
-    if (length === undefined || at + length > message.length) {
-      throw new WireError('the message is malformed')
-    }
-    add(field, message.subarray(at, at + length))
-    at += length
+  } catch (error) {
+    throw new WireError('the message is malformed', { cause: error })
   }
   return fields
+}
+
+function readValue(reader: BinaryReader, field: number, type: WireType) {
+  if (type === WireType.Varint) return Number(reader.uint64())
+  if (type === WireType.LengthDelimited) {
+    const { buffer, byteOffset, byteLength } = reader.bytes()
+    return Buffer.from(buffer, byteOffset, byteLength)
+  }
+  reader.skip(type, field)
+  return undefined
 }
 
 /** The last value of a field that is a message or a text; empty if there is none. */

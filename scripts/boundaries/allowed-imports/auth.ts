@@ -78,7 +78,7 @@ export const auth: PackageTable = {
     because: 'It applies a configuration by a function that it is given.',
   },
   'profiling/': {
-    inside: 'config/',
+    inside: 'config/ wire-format.ts',
     outside: `${texts} node:events node:http node:inspector node:net node:process node:zlib`,
     types: '@portcullis/service-kit',
   },
@@ -360,7 +360,7 @@ export const auth: PackageTable = {
   'addresses.ts': { inside: 'errors.ts' },
   'stored-json.ts': { inside: 'errors.ts' },
   'errors.ts': {},
-  'wire-format.ts': {},
+  'wire-format.ts': { outside: '@bufbuild/protobuf' },
 }
 
 export const authFolders: FolderRules = {

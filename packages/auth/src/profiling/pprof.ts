@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib'
+import { toField, toNumber, toNumbers, toText } from '../wire-format.ts'
 
 /** A function on the call stack. */
 export interface Frame {
@@ -39,43 +40,40 @@ export function encodeProfile(profile: Profile): Buffer {
   strings.add('')
   const frames = createTable<Frame>(({ name, file, line }) => `${name}\0${file}\0${line}`)
   const toType = ({ type, unit }: ValueType) => [
-    integerField(1, strings.add(type)),
-    integerField(2, strings.add(unit)),
+    toNumber(1, strings.add(type)),
+    toNumber(2, strings.add(unit)),
   ]
   const head = [
-    ...profile.types.map((type) => messageField(1, toType(type))),
+    ...profile.types.map((type) => toField(1, toType(type))),
     ...profile.samples.map(({ frames: stack, values }) =>
-      messageField(2, [
-        packedField(
+      toField(2, [
+        toNumbers(
           1,
           stack.map((frame) => frames.add(frame) + 1),
         ),
-        packedField(2, values),
+        toNumbers(2, values.map(Math.round)),
       ]),
     ),
-    integerField(9, profile.startedAtMs * 1_000_000),
-    integerField(10, profile.durationMs * 1_000_000),
-    messageField(11, toType(profile.period)),
-    integerField(12, profile.period.value),
+    toNumber(9, toNanoseconds(profile.startedAtMs)),
+    toNumber(10, toNanoseconds(profile.durationMs)),
+    toField(11, toType(profile.period)),
+    toNumber(12, profile.period.value),
   ]
   // Every function has one location, with the same id.
   const locations = frames.list.flatMap(({ name, file, line }, index) => {
     const id = index + 1
     return [
-      messageField(4, [
-        integerField(1, id),
-        messageField(4, [integerField(1, id), integerField(2, line)]),
-      ]),
-      messageField(5, [
-        integerField(1, id),
-        integerField(2, strings.add(name)),
-        integerField(3, strings.add(name)),
-        integerField(4, strings.add(file)),
-        integerField(5, line),
+      toField(4, [toNumber(1, id), toField(4, [toNumber(1, id), toNumber(2, line)])]),
+      toField(5, [
+        toNumber(1, id),
+        toNumber(2, strings.add(name)),
+        toNumber(3, strings.add(name)),
+        toNumber(4, strings.add(file)),
+        toNumber(5, line),
       ]),
     ]
   })
-  const texts = strings.list.map((text) => bytesField(6, Buffer.from(text)))
+  const texts = strings.list.map((text) => toText(6, text))
   return gzipSync(Buffer.concat([...head, ...locations, ...texts]))
 }
 
@@ -96,30 +94,7 @@ function createTable<Value>(toKey: (value: Value) => string) {
   }
 }
 
-function varint(value: number): Buffer {
-  const bytes: number[] = []
-  // Nanoseconds since the epoch need more than the 53 bits of a number.
-  let rest = BigInt(Math.round(value))
-  do {
-    const low = Number(rest & 0x7fn)
-    rest >>= 7n
-    bytes.push(rest > 0n ? low | 0x80 : low)
-  } while (rest > 0n)
-  return Buffer.from(bytes)
-}
-
-function integerField(field: number, value: number): Buffer {
-  return Buffer.concat([varint(field * 8), varint(value)])
-}
-
-function bytesField(field: number, bytes: Buffer): Buffer {
-  return Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes])
-}
-
-function messageField(field: number, parts: readonly Buffer[]): Buffer {
-  return bytesField(field, Buffer.concat(parts))
-}
-
-function packedField(field: number, values: readonly number[]): Buffer {
-  return bytesField(field, Buffer.concat(values.map(varint)))
+/** Nanoseconds since the epoch need more than the 53 bits of a number. */
+function toNanoseconds(milliseconds: number): bigint {
+  return BigInt(Math.round(milliseconds * 1_000)) * 1_000n
 }
