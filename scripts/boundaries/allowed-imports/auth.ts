@@ -155,7 +155,7 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/oauth-server/**': {
-    inside: `features/oauth-clients/** ${blocks} ${below} outgoing/`,
+    inside: `features/oauth-clients/** ${blocks} ${below} outgoing/ template/`,
     outside: `${texts} node:crypto`,
     because: rules,
   },
