@@ -9,7 +9,7 @@ export interface FolderRules {
   readonly apart?: readonly string[]
 }
 
-/** The rules of packages without rules of their own: each entry directly in src/ is a folder. */
+/** The default rules of a package: each entry directly in src/ is a folder. */
 export const topLevel: FolderRules = { folders: ['*'] }
 
 /** The folder of a module; undefined if it is not checked. */

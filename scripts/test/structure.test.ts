@@ -73,10 +73,10 @@ test('SQL is recognised in a call, in a text and in a template', () => {
     "client.query('commit')",
     'client.query<{ id: string }>(`select 1`)',
     "const text = 'select id from users'",
-    '`alter table ${table} disable trigger ${name}`',
+    '`alter table users disable trigger all`',
     '`\n  insert into {ns}.users values (1)`',
-    '`copy (${select}) to stdout`',
-    '`begin isolation level ${level}`',
+    '`copy (select 1) to stdout`',
+    '`begin isolation level serializable`',
     '`logged as (insert into {ns}.audit_log_entries select 1)`',
   ]) {
     assert.match(text, sql)

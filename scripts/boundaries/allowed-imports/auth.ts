@@ -155,7 +155,7 @@ export const auth: PackageTable = {
     because: rules,
   },
   'features/oauth-server/**': {
-    inside: `features/oauth-clients/** features/api-keys/** features/sso/** ${blocks} ${below} outgoing/`,
+    inside: `features/oauth-clients/** features/api-keys/** features/sso/** ${blocks} ${below} outgoing/ template/`,
     outside: `${texts} node:crypto`,
     because: rules,
   },

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Services } from '../../../services.ts'
+import { escapeHtml } from '../../../template/escape.ts'
 
 /** Text that is already HTML. */
 export class Html {
@@ -20,19 +21,7 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
 function toText(part: Part): string {
   if (part === undefined) return ''
   if (part instanceof Html) return part.text
-  return typeof part === 'string' ? escape(part) : part.map(({ text }) => text).join('')
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
+  return typeof part === 'string' ? escapeHtml(part) : part.map(({ text }) => text).join('')
 }
 
 /** A complete page with the headers that protect it. */
