@@ -83,6 +83,11 @@ export function toDeprecations(...sources: readonly Environment[]): string[] {
  * matches the name without its prefix applies; `$1` stands for its first group.
  */
 const advice: readonly (readonly [RegExp, string])[] = [
+  // Supabase Auth also reads these with the name of their section, which this server does not.
+  [/^API_(REQUEST_ID_HEADER|API_EXTERNAL_URL)$/, 'use $1 instead'],
+  [/^DB_(DB_NAMESPACE)$/, 'use $1 instead'],
+  [/^(?:TRACING|METRICS)_(OTEL_EXPORTER_OTLP_PROTOCOL)$/, 'use $1 instead'],
+  [/^METRICS_OTEL_EXPORTER_PROMETHEUS_(HOST|PORT)$/, 'use OTEL_EXPORTER_PULL_$1 instead'],
   [/^DB_MIGRATIONS_PATH$/, 'the migrations are part of this server. Remove it'],
   [
     /^DB_AUTOMIGRATE$/,
@@ -106,6 +111,16 @@ const advice: readonly (readonly [RegExp, string])[] = [
     /^EXPERIMENTAL_CREATE_EMAIL_IDENTITY_ON_PASSWORD_SET_ENABLED$/,
     'a user who sets a password gets no email identity. Remove it',
   ],
+  [
+    /^EXPERIMENTAL_(?:PROVIDERS_WITH_OWN_LINKING_DOMAIN|PROVIDER_LINKING_DOMAINS)$/,
+    'this server links the accounts of all providers with the same verified address to one user. ' +
+      'Before you remove it, make sure that you trust the addresses of these providers',
+  ],
+  [
+    /^EXPERIMENTAL_CURSOR_PAGINATION_ENABLED$/,
+    'GET /admin/users always accepts a cursor. Remove it',
+  ],
+  [/^EXPERIMENTAL_SCIM_ENABLED$/, 'use GOTRUE_SAML_ENABLED instead, which enables SCIM'],
   [/^EXPERIMENTAL_/, 'this server has no experimental features of Supabase Auth. Remove it'],
   [/^INDEX_WORKER_/, 'the migrations create all indexes. Remove it'],
   [/^WEBHOOK_/, 'use the hooks (AUTH_HOOK_...) instead'],

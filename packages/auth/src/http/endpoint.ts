@@ -20,8 +20,12 @@ export interface Endpoint {
   /** A one-line description for the API documentation. */
   readonly summary: string
   readonly allowed: Allowed
-  /** Throws if the feature of the endpoint is disabled. Called before the caller is identified. */
-  readonly requires?: (services: Services) => void
+  /**
+   * Throws if the feature of the endpoint is disabled. Called before the body is validated, because
+   * clients of Supabase Auth recognise the error of a disabled feature whatever they have sent. The
+   * query has not been validated either.
+   */
+  readonly requires?: (services: Services, query: Unvalidated) => void
   /**
    * Whether the access token may be one that an OAuth client uses for the user. The endpoint must
    * then return and change only what the scope of the token allows.

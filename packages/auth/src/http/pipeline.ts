@@ -34,8 +34,8 @@ export interface Pipeline extends Responder {
 }
 
 /**
- * The stages of a request, in order: watch, CORS, deadline, parse, limit, schema, caller, captcha,
- * daily code limit, the endpoint itself, respond. A stage rejects a request by throwing an
+ * The stages of a request, in order: watch, CORS, deadline, parse, limit, feature enabled, schema, caller,
+ * captcha, daily code limit, the endpoint itself, respond. A stage rejects a request by throwing an
  * `ApiError`, which `respond` converts to a response.
  */
 export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipeline {
@@ -63,8 +63,11 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     const { body, query } = request
     return checkLimit(endpoint, { limitKey, body, query }, services.requestLimits)
   }
+  const check = async (request: FastifyRequest, endpoint: Endpoint): Promise<void> => {
+    await limit(request, endpoint)
+    endpoint.requires?.(services, Object(request.query))
+  }
   const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
-    endpoint.requires?.(services)
     if (endpoint.oauth !== undefined) refuseRepeated(request.query)
     const origin = readOrigin(request, services)
     const identified = await identifyCaller(endpoint, request.headers, origin.proven, services)
@@ -82,7 +85,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
         method: answersHead ? [method, 'HEAD'] : method,
         url: `${prefix}${path}`,
         config: { takesForms, oauth, scim },
-        preValidation: (request) => limit(request, endpoint),
+        preValidation: (request) => (endpoint.requires ? check : limit)(request, endpoint),
         ...(body && { schema: { body } }),
         async handler(request, reply) {
           try {

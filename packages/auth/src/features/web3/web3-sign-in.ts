@@ -49,10 +49,13 @@ export async function signInByWallet(
   return services.sessions.open({ user, method: 'web3', client })
 }
 
+/** @throws {ApiError} if wallets of no chain can sign in. */
+export function requireWallets({ config: { web3 } }: Services): void {
+  if (web3.ethereum.enabled || web3.solana.enabled) return
+  throw new ApiError('web3_provider_disabled', 'Web3 provider is disabled')
+}
+
 function findChain({ config: { web3 } }: Services, name: string): Chain {
-  if (!web3.ethereum.enabled && !web3.solana.enabled) {
-    throw new ApiError('web3_provider_disabled', 'Web3 provider is disabled')
-  }
   const chain = Object.values(chains).find((each) => each.name === name)
   if (chain === undefined) throw new ApiError('web3_unsupported_chain', 'Unsupported chain')
   if (!web3[chain.name].enabled) {

@@ -25,3 +25,22 @@ test('client features that this server does not support return a specific error'
     assert.equal(answer.body.message, message)
   }
 })
+
+test('a disabled feature is reported before the fields of the body are checked', async (t) => {
+  const server = await openAuthServer(t)
+  if (!server) return
+  const cases = [
+    ['/sso', 'saml_provider_disabled', { domain: 1 }],
+    // The client library sends a signature of bytes as an object.
+    ['/token?grant_type=web3', 'web3_provider_disabled', { signature: { 0: 1, 1: 2 } }],
+  ] as const
+  for (const [path, code, body] of cases) {
+    const answer = await send(server.url, path, { method: 'POST', headers: sdk, body })
+    assert.equal(answer.body.code, code, path)
+  }
+  const other = await send(server.url, '/token?grant_type=password', {
+    body: { signature: { 0: 1 } },
+    headers: sdk,
+  })
+  assert.equal(other.body.code, 'bad_json')
+})

@@ -9,7 +9,7 @@ import { checkManualLinking, type LinkingTarget, requireLinker } from '../../ext
 import { findRedirectTarget } from '../../redirects/redirect-location.ts'
 import { findUserOfClaims, readBearer } from '../../sessions/bearer.ts'
 import { unknownToken } from '../../sessions/refresh.ts'
-import { signInByWallet } from '../../web3/web3-sign-in.ts'
+import { requireWallets, signInByWallet } from '../../web3/web3-sign-in.ts'
 import { exchangeCode } from '../code-exchange.ts'
 import { signInByPassword } from '../password-sign-in.ts'
 
@@ -57,6 +57,9 @@ export const token = defineEndpoint({
   summary:
     'Exchanges a password, a refresh token, a code, an ID token, a message of a wallet or an API key for tokens',
   allowed: 'anyone',
+  requires: (services, query) => {
+    if (findGrantName(query) === 'web3') requireWallets(services)
+  },
   limiter: (_body, query) => (findGrantName(query) === 'web3' ? 'web3' : 'token'),
   captcha: ({ grant_type: name = '' }) => captchaGrants.has(name),
   query: { grant_type: 'password, refresh_token, pkce, id_token, web3 or api_key' },
