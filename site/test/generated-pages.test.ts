@@ -18,7 +18,7 @@ test('the page of the HTTP API has each endpoint once', () => {
   assert.deepEqual(documented.toSorted(), served.toSorted())
 })
 
-test('each feature of the auth server has a chapter of its own', () => {
+test('each feature of the auth server has its own chapter', () => {
   const page = toAuthApiPage(createOpenApiDocument('1.2.3'))
   const chapters = Object.fromEntries(
     page.split(/^## /m).map((text) => [text.split('\n')[0], text] as const),

@@ -168,8 +168,8 @@ describe('the commands for access', () => {
     assert.equal(Math.round((Date.parse(usual.expires_at) - Date.now()) / 86_400_000), 90)
     const [endless] = await readJson(keys, 'create', 'Endless', ...owner, '--expires', 'never')
     assert.equal(endless.expires_at, null)
-    const { stderr } = await run(keys, 'create', 'x', '--user', 'nobody@access.example')
-    assert.match(stderr, /^There is no user nobody@access\.example\./)
+    const { stderr } = await run(keys, 'create', 'x', '--user', 'unknown@access.example')
+    assert.match(stderr, /^There is no user unknown@access\.example\./)
   })
 
   test('a custom provider is added, disabled and deleted', async () => {
@@ -240,7 +240,7 @@ describe('the commands for access', () => {
     const [photos] = await readJson(clients, 'create', 'Photos', '--redirect-uri', 'a://b')
     await grantAccess(world, id, photos.client_id)
     const { stdout } = await run(users, 'grants', 'grace@access.example')
-    assert.match(stdout, /^CLIENT +NAME +SCOPES +GRANTED \(UTC\)\n\S{36}  Photos  email profile /)
+    assert.match(stdout, /^CLIENT +NAME +SCOPES +GRANTED \(UTC\)\n\S{36} +Photos +email profile /)
     const gone = await run(users, 'revoke-grant', 'grace@access.example', 'Photos', '--yes')
     assert.match(gone.stdout, /^Photos no longer has access to grace@access\.example \(\S+\)\n$/)
     const none = await run(users, 'grants', 'grace@access.example')

@@ -77,7 +77,7 @@ const create: KeysVerb = {
 
 const rotate: KeysVerb = {
   synopsis: 'KEY [--overlap DURATION]',
-  summary: 'replace the secret of a key, and print the new text; KEY is an id or a name',
+  summary: 'replace the secret of a key, and print the new text; KEY is an id or\na name',
   takes: [1, 1],
   options: ['overlap'],
   operands: 'any',

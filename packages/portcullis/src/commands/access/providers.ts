@@ -65,7 +65,7 @@ const show: ProvidersVerb = {
 const create: ProvidersVerb = {
   synopsis: 'IDENTIFIER --client-id ID --secret-file FILE --issuer URL [OPTION…]',
   summary:
-    'add a provider of OpenID Connect, or with three other URLs of OAuth 2.0; the\nidentifier is custom: and a name',
+    'add a provider of OpenID Connect, or with three other URLs of OAuth 2.0;\nthe identifier is custom: and a name',
   takes: [1, 1],
   options: ['name', 'client-id', 'secret-file', 'issuer', ...urls, 'scope'],
   operands: 'any',

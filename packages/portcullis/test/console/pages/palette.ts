@@ -31,6 +31,20 @@ export const testPalette: RunSuite = async (t, { browser, world }) => {
     await page.locator('#content:focus').waitFor()
   })
 
+  await t.test('it finds a page by what is on it', async () => {
+    for (const [text, title] of [
+      ['top keys', 'Limits'],
+      ['templates', 'Settings'],
+      ['audit log', 'Events'],
+    ] as const) {
+      await open()
+      await page.keyboard.type(text)
+      await selected.filter({ hasText: title }).waitFor()
+      await page.keyboard.press('Escape')
+      await palette.waitFor({ state: 'detached' })
+    }
+  })
+
   await t.test('the arrow keys move the choice, and Escape returns the focus', async () => {
     const button = page.getByRole('button', { name: 'Search or run a command' })
     await button.click()

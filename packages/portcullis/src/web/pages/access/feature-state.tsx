@@ -9,6 +9,8 @@ export interface Feature {
   readonly name: string
   /** The settings that switch it on. */
   readonly settings: readonly string[]
+  /** Prints the value of the last setting. */
+  readonly command?: string
 }
 
 export const features = {
@@ -20,6 +22,8 @@ export const features = {
   companySignIn: {
     name: 'Company sign-in with SAML',
     settings: ['AUTH_SAML_ENABLED=true', 'AUTH_SAML_PRIVATE_KEY'],
+    command:
+      'openssl genrsa -traditional 2048 | openssl rsa -traditional -outform DER | base64 -w 0',
   },
   apiKeys: { name: 'The list of API keys', settings: [] },
 } as const satisfies Readonly<Record<string, Feature>>
@@ -63,6 +67,12 @@ function SwitchedOff({ feature }: { readonly feature: Feature }): JSX.Element {
       ))}{' '}
       in the environment of the auth server, and restart it. With <code>portcullis up</code>, write
       it to the file <code>.env</code> in the data folder.
+      {feature.command !== undefined && (
+        <>
+          {' '}
+          This command creates the key: <code>{feature.command}</code>
+        </>
+      )}
     </Empty>
   )
 }

@@ -175,6 +175,7 @@ async function testSwitchedOff(t: TestContext, page: Page, browserErrors: string
     ['providers', '?tab=providers', 'feature_disabled', 'AUTH_CUSTOM_OAUTH_ENABLED=true'],
     ['sso', '?tab=sso', 'saml_provider_disabled', 'AUTH_SAML_ENABLED=true'],
   ] as const
+  const advice = (query: string) => (query === '?tab=sso' ? /openssl genrsa/ : /\.env/)
   for (const [path, query, code, setting] of offs) {
     await t.test(`a page whose feature is off names ${setting}`, async () => {
       await page.route(`**/api/access/${path}`, (route) =>
@@ -182,6 +183,7 @@ async function testSwitchedOff(t: TestContext, page: Page, browserErrors: string
       )
       await switchTo(page, `/access${query}`)
       await page.getByText(setting).waitFor()
+      await page.getByText(advice(query)).first().waitFor()
       assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
       await page.unrouteAll()
       browserErrors.length = 0

@@ -3,6 +3,8 @@ import type { CustomProvider } from '../../../../console/routes/access-items.ts'
 import { Field } from '../../../components/field.tsx'
 import { Check, MoreFields } from '../form-fields.tsx'
 
+export type ProviderType = CustomProvider['provider_type']
+
 interface UrlProps {
   readonly name: string
   readonly label: string
@@ -31,7 +33,6 @@ interface PartProps {
   readonly provider: CustomProvider | undefined
 }
 
-/** The addresses of a provider without discovery. */
 export function PlainUrls({ provider }: PartProps): JSX.Element {
   return (
     <>
@@ -47,6 +48,43 @@ export function PlainUrls({ provider }: PartProps): JSX.Element {
   )
 }
 
+const types = [
+  {
+    type: 'oidc',
+    title: 'OpenID Connect',
+    hint: 'The server finds the addresses and keys of the provider by discovery.',
+  },
+  { type: 'oauth2', title: 'OAuth 2.0', hint: 'You enter the addresses of the provider.' },
+] as const
+
+interface TypeFieldProps {
+  readonly type: ProviderType
+  readonly onType: (type: ProviderType) => void
+}
+
+export function TypeField({ type, onType }: TypeFieldProps): JSX.Element {
+  return (
+    <fieldset class="choices">
+      <legend>Protocol</legend>
+      {types.map((each) => (
+        <label key={each.type} class="choice">
+          <input
+            type="radio"
+            name="provider_type"
+            value={each.type}
+            checked={each.type === type}
+            onChange={() => onType(each.type)}
+          />
+          <span>
+            {each.title}
+            <span class="hint">{each.hint}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 /** The text of an object for a field; empty if there is nothing in it. */
 function toText(value: Readonly<Record<string, unknown>> = {}): string {
   return Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)
@@ -55,7 +93,7 @@ function toText(value: Readonly<Record<string, unknown>> = {}): string {
 export function ProviderMore({
   provider,
   type,
-}: PartProps & { readonly type: CustomProvider['provider_type'] }): JSX.Element {
+}: PartProps & { readonly type: ProviderType }): JSX.Element {
   const isOidc = type === 'oidc'
   return (
     <MoreFields title="Attribute mapping and more settings">

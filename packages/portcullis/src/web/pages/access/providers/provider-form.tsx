@@ -8,9 +8,7 @@ import { showSuccess } from '../../../components/toasts.tsx'
 import { readJsonObject, readText, readWords } from '../../../form-values.ts'
 import { createFieldFinder } from '../form-fields.tsx'
 import { CopyFact, Facts } from '../item-facts.tsx'
-import { PlainUrls, ProviderMore, Url } from './provider-fields.tsx'
-
-type ProviderType = CustomProvider['provider_type']
+import { PlainUrls, ProviderMore, type ProviderType, TypeField, Url } from './provider-fields.tsx'
 
 interface ProviderFormProps {
   /** Undefined: a new provider is added. */
@@ -178,41 +176,4 @@ function readProvider(form: FormData, provider: CustomProvider | undefined) {
     ...(secret !== '' && { client_secret: secret }),
     ...Object.fromEntries(changed),
   }
-}
-
-const types = [
-  {
-    type: 'oidc',
-    title: 'OpenID Connect',
-    hint: 'The server finds the addresses and keys of the provider by discovery.',
-  },
-  { type: 'oauth2', title: 'OAuth 2.0', hint: 'You enter the addresses of the provider.' },
-] as const
-
-interface TypeFieldProps {
-  readonly type: ProviderType
-  readonly onType: (type: ProviderType) => void
-}
-
-function TypeField({ type, onType }: TypeFieldProps): JSX.Element {
-  return (
-    <fieldset class="choices">
-      <legend>Protocol</legend>
-      {types.map((each) => (
-        <label key={each.type} class="choice">
-          <input
-            type="radio"
-            name="provider_type"
-            value={each.type}
-            checked={each.type === type}
-            onChange={() => onType(each.type)}
-          />
-          <span>
-            {each.title}
-            <span class="hint">{each.hint}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  )
 }
