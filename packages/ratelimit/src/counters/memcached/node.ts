@@ -3,6 +3,7 @@ import { Pool } from '../network/pool.ts'
 import { Connection, type ConnectionSettings } from './connection.ts'
 
 const pollMs = 5
+const busyPending = 2_048
 
 export interface NodeSettings extends Omit<ConnectionSettings, 'onOpen'> {
   readonly maxConnections: number
@@ -32,7 +33,7 @@ export class Node extends Pool<Connection> {
         onDown(reason)
       },
     }
-    super(() => new Connection(connection), maxConnections)
+    super(() => new Connection(connection), { size: maxConnections, busyPending })
     this.firstAttempt = promise
     this.#endFirstAttempt = resolve
     this.start()

@@ -12,22 +12,28 @@ export interface PooledConnection {
   close(reason: string): void
 }
 
-/**
- * The number of outstanding replies above which another connection is used: far more than there are with
- * a server that keeps up.
- */
-const busyPending = 2_048
+export interface PoolSettings {
+  /** The maximum number of connections. */
+  readonly size: number
+  /**
+   * The number of outstanding replies above which another connection is used: far more than there are with
+   * a server that keeps up.
+   */
+  readonly busyPending: number
+}
 
 /** Up to `size` connections to one server. As few are used as can keep up. */
 export class Pool<Connection extends PooledConnection> {
   readonly #open: () => Connection
   readonly #size: number
+  readonly #busyPending: number
   readonly #connections: Connection[]
   #current: Connection
 
-  constructor(open: () => Connection, size: number) {
+  constructor(open: () => Connection, { size, busyPending }: PoolSettings) {
     this.#open = open
     this.#size = size
+    this.#busyPending = busyPending
     this.#current = open()
     this.#connections = [this.#current]
   }
@@ -46,7 +52,7 @@ export class Pool<Connection extends PooledConnection> {
   get connection(): Connection {
     const current = this.#current
     if (current.isCollecting) return current
-    if (current.isAccepting && current.pending < busyPending) return current
+    if (current.isAccepting && current.pending < this.#busyPending) return current
     return this.#choose()
   }
 
@@ -74,7 +80,7 @@ export class Pool<Connection extends PooledConnection> {
     } else {
       this.#current = best
       const isGrowing = usable.length < this.#connections.length
-      if (best.pending >= busyPending && !isGrowing) this.#grow()
+      if (best.pending >= this.#busyPending && !isGrowing) this.#grow()
     }
     return this.#current
   }

@@ -144,9 +144,11 @@ export class Counting implements Replies {
     connection.expect(expected.value, call, increment)
   }
 
-  #expire(connection: Connection, call: Call, increment: Increment): void {
+  #expire(connection: Connection, call: Call, increment: EncodedIncrement): void {
     if (!connection.isAccepting) return
-    const { key, window } = increment
+    const { encodedKey, window } = increment
+    // A text would have to be created for each counter, and encoded again.
+    const key = encodedKey?.isAscii === true ? encodedKey : increment.key
     connection.commands.expire(key, window, this.#ttlSeconds(increment))
     connection.expect(expected.nothing, call, increment)
     connection.flushSoon()

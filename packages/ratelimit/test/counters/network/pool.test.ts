@@ -27,11 +27,14 @@ const busy = 2_048
 
 function openPool(size: number) {
   const lines: Line[] = []
-  const pool = new Pool(() => {
-    const line = new Line()
-    lines.push(line)
-    return line
-  }, size)
+  const pool = new Pool(
+    () => {
+      const line = new Line()
+      lines.push(line)
+      return line
+    },
+    { size, busyPending: busy },
+  )
   pool.start()
   return { pool, lines }
 }

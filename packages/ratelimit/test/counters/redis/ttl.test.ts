@@ -7,8 +7,10 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '@portcullis/test-servers'
+import type { EncodedIncrement } from '../../../src/counters/counter-store.ts'
+import { KeyBytes } from '../../../src/hot/index.ts'
 import { command, listEndless, listTtls } from './support/redis-client.ts'
-import { count, openReadyStore, windowOf } from './support/store.ts'
+import { callAll, count, openReadyStore, toIncrement, windowOf } from './support/store.ts'
 
 async function openBoth(t: TestContext, settings: { expirationJitterMaxSeconds?: number } = {}) {
   const redis = await open(t, 'redis')
@@ -71,6 +73,29 @@ test('a known counter that has disappeared gets a TTL again', async (t) => {
   for (let i = 0; i < 20; i++) assert.equal(await count(store, `k${i}_`, { hits: 3 }), 3)
   await count(store, 'something-after-the-EXPIREs_')
   assert.equal(await command(redis, 'DBSIZE'), 21)
+  assert.deepEqual(await listEndless(redis), [])
+})
+
+test('a known counter that has disappeared gets its TTL without its text, if its key is encoded', async (t) => {
+  const both = await openBoth(t)
+  if (!both) return
+  const { redis, store } = both
+  const encodedKey = new KeyBytes().set('encoded_')
+  const toEncoded = (): EncodedIncrement => ({
+    ...toIncrement(''),
+    encodedKey,
+    get key(): string {
+      throw new Error('the text of the key was created')
+    },
+  })
+  await callAll(store, 'add', [toEncoded()])
+  await command(redis, 'FLUSHALL')
+  const vanished = toEncoded()
+  await callAll(store, 'add', [vanished])
+  assert.equal(vanished.after, 1)
+  await callAll(store, 'add', [toEncoded()])
+  const ttls = await listTtls(redis)
+  assert.deepEqual([...ttls.keys()], [`encoded_${windowOf(86_400)}`])
   assert.deepEqual(await listEndless(redis), [])
 })
 

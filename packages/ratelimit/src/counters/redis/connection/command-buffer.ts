@@ -63,7 +63,7 @@ export class CommandBuffer {
   }
 
   /** `EXPIRE key ttl` */
-  expire(key: string, window: number, ttlSeconds: number): void {
+  expire(key: Key, window: number, ttlSeconds: number): void {
     this.#start(expire, key, window)
     this.#number(ttlSeconds)
   }

@@ -40,7 +40,7 @@ test('any number of commands in any order is encoded as a simple encoder does it
           buffer.count(toShortForm(key), window, number)
           wanted += encode('INCRBY', name, number)
         } else if (kind === 'expire') {
-          buffer.expire(key, window, number)
+          buffer.expire(toShortForm(key), window, number)
           wanted += encode('EXPIRE', name, number)
         } else if (kind === 'create') {
           buffer.createCounter(toShortForm(key), window, number)

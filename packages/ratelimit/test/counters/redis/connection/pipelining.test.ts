@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '@portcullis/test-servers'
 import type { RedisSettings } from '../../../../src/counters/redis/settings.ts'
 import { openProxy } from '../support/proxy.ts'
-import { count, openReadyStore } from '../support/store.ts'
+import { callAll, count, openReadyStore, toIncrement } from '../support/store.ts'
 
 async function openBehindProxy(t: TestContext, settings: Partial<RedisSettings> = {}) {
   const redis = await open(t, 'redis')
@@ -75,14 +75,19 @@ test('further connections are opened only when many replies are outstanding', as
   if (!redis) return
   const proxy = await openProxy(t, redis.port)
   const store = await openReadyStore(t, { url: proxy.url, poolSize: 3 })
-  const countOften = (times: number) => Array.from({ length: times }, () => count(store, 'k_'))
+  /** Each call has 10 counters. */
+  const countOften = (calls: number) =>
+    Array.from({ length: calls }, () => {
+      const increments = Array.from({ length: 10 }, (_, i) => toIncrement(`k${i}_`))
+      return callAll(store, 'add', increments)
+    })
   await Promise.all(countOften(1000))
   assert.equal(proxy.clients, 1)
   for (let round = 0; round < 4; round++) {
     redis.pause()
-    const calls: Promise<number>[] = []
-    for (let turn = 0; turn < 4; turn++) {
-      calls.push(...countOften(3000))
+    const calls: Promise<number[]>[] = []
+    for (let turn = 0; turn < 3; turn++) {
+      calls.push(...countOften(1700))
       await new Promise((resolve) => setImmediate(resolve))
     }
     redis.resume()
