@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
+import type { Page } from '../../db/statement.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { checkText, type Metadata } from '../../stored-json.ts'
-import { type AuditAction, type AuditEntry, toAdminEntry, toAuditEntry } from '../audit/audit.ts'
+import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
+import { type AuditAction, toAuditEntry } from '../audit/audit.ts'
 import { isBelowLevel, type Person } from '../sessions/assurance-level.ts'
 import { createKeyText, toHint, toKeyHash } from './key-text.ts'
 import {
   type ApiKeyRow,
   addApiKey,
+  listApiKeys,
+  listUserKeys,
   lockKeyOwner,
   removeApiKey,
   rotateApiKey,
@@ -16,7 +20,7 @@ import {
 /** Who changes keys: a user their own, or an administrator those of everyone. */
 export type KeyManager =
   | { readonly user: Person; readonly ip: string }
-  | { readonly adminRole: string; readonly ip: string }
+  | Administrator
 
 export interface KeyFields {
   readonly name?: string
@@ -31,7 +35,7 @@ export interface NewKeyFields extends KeyFields {
 }
 
 /** The key as it is returned to clients. */
-export function toKeyRecord(key: ApiKeyRow, text?: string): Metadata {
+function toKeyRecord(key: ApiKeyRow, text?: string): Metadata {
   return {
     id: key.id,
     ...(key.user_id !== null && { user_id: key.user_id }),
@@ -63,6 +67,30 @@ export function requireKeyOwner({ config }: Services, user: Person): void {
   if (isBelowLevel(user)) {
     throw new ApiError('insufficient_aal', 'AAL2 required to manage API keys')
   }
+}
+
+/** The keys of a user, oldest first. @throws {ApiError} */
+export async function getOwnKeys(services: Services, user: Person): Promise<readonly Metadata[]> {
+  requireKeyOwner(services, user)
+  const keys = await services.db.run(listUserKeys, { userId: user.id })
+  return keys.map((key) => toKeyRecord(key))
+}
+
+interface KeysPage {
+  readonly keys: readonly Metadata[]
+  /** The number of keys on all pages. */
+  readonly total: number
+}
+
+/** A page of keys, newest first. @param owner null: of every user or service account. */
+export async function getKeys(
+  { db }: Services,
+  owner: { readonly userId: string | null; readonly serviceAccountId: string | null },
+  { size, offset }: Page,
+): Promise<KeysPage> {
+  const rows = await db.run(listApiKeys, { ...owner, limit: size, offset })
+  const keys = rows.flatMap((row) => (row.id === null ? [] : [toKeyRecord(row)]))
+  return { keys, total: rows[0]?.total ?? 0 }
 }
 
 /** The secret is returned once and cannot be read again. @throws {ApiError} */
@@ -151,10 +179,8 @@ function toOwnerId(manager: KeyManager): string | null {
 
 function toChange(services: Services, action: AuditAction, id: string, manager: KeyManager) {
   const traits = { key_id: id }
-  const audit: AuditEntry =
-    'user' in manager
-      ? toAuditEntry(action, manager.user, traits)
-      : toAdminEntry(action, manager.adminRole, traits)
+  if (!('user' in manager)) return { id, ...toAdminAction(services, action, manager, traits) }
+  const audit = toAuditEntry(action, manager.user, traits)
   return { id, now: new Date(services.now()), ip: manager.ip, audit }
 }
 

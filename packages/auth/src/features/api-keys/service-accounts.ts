@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
-import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
+import { type Administrator, toAdminAction } from '../audit/admin-action.ts'
+import type { AuditAction } from '../audit/audit.ts'
 import { parseLabel } from './keys.ts'
-import { addServiceAccount, removeServiceAccount, type ServiceAccountRow } from './statements.ts'
-
-interface Administrator {
-  readonly adminRole: string
-  readonly ip: string
-}
+import {
+  addServiceAccount,
+  listServiceAccounts,
+  removeServiceAccount,
+  type ServiceAccountRow,
+} from './statements.ts'
 
 export interface ServiceAccountFields {
   readonly name?: string
@@ -17,6 +18,11 @@ export interface ServiceAccountFields {
 }
 
 const defaultRole = 'service_account'
+
+/** Oldest first, at most 1,000. */
+export async function getServiceAccounts({ db }: Services): Promise<readonly ServiceAccountRow[]> {
+  return await db.run(listServiceAccounts)
+}
 
 /** @throws {ApiError} */
 export async function createServiceAccount(
@@ -45,14 +51,8 @@ export async function deleteServiceAccount(
   requireAccount(removed)
 }
 
-function toChange(
-  { now }: Services,
-  action: AuditAction,
-  id: string,
-  { adminRole, ip }: Administrator,
-) {
-  const audit = toAdminEntry(action, adminRole, { service_account_id: id })
-  return { id, now: new Date(now()), ip, audit }
+function toChange(services: Services, action: AuditAction, id: string, admin: Administrator) {
+  return { id, ...toAdminAction(services, action, admin, { service_account_id: id }) }
 }
 
 /** @throws {ApiError} */

@@ -2,6 +2,7 @@ import type { Row } from '../../db/database.ts'
 import { batch, object, statement } from '../../db/statement.ts'
 import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
 import type { Metadata } from '../../stored-json.ts'
+import { logAction } from '../audit/statements.ts'
 import type { Time } from '../users/statements/user-row.ts'
 
 export interface ApiKeyRow extends Row {
@@ -21,13 +22,6 @@ export interface ApiKeyRow extends Row {
 
 const columns = `k.id, k.user_id, k.service_account_id, k.name, k.hint, k.scopes, k.plan, k.expires_at,
   k.last_used_at, k.rotated_at, k.previous_until, k.created_at`
-
-/** Logs a change. @param changed the name of the common table expression with the changed rows. */
-const logged = (changed: string) => `logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select a.id, a.payload, p.ip, p.now
-     from ${changed} cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
-   )`
 
 interface Change {
   readonly id: string
@@ -79,7 +73,7 @@ export const addApiKey = statement(
      where (select count(*) from {ns}.api_keys o
        where o.user_id = p.user_id or o.service_account_id = p.service_account_id) < p.most
      returning *
-   ), ${logged('k')}
+   ), ${logAction('k')}
    select ${columns} from k`,
 ).returning<ApiKeyRow>()
 
@@ -130,7 +124,7 @@ export const rotateApiKey = statement(
        rotated_at = p.now
      from p where k.id = p.id and (p.user_id is null or k.user_id = p.user_id)
      returning k.*
-   ), ${logged('k')}
+   ), ${logAction('k')}
    select ${columns} from k`,
 ).returning<ApiKeyRow>()
 
@@ -150,7 +144,7 @@ export const removeApiKey = statement(
      delete from {ns}.api_keys k using p
      where k.id = p.id and (p.user_id is null or k.user_id = p.user_id)
      returning k.*
-   ), ${logged('k')}
+   ), ${logAction('k')}
    select ${columns} from k`,
 ).returning<ApiKeyRow>()
 
@@ -213,7 +207,7 @@ export const addServiceAccount = statement(
      insert into {ns}.service_accounts (id, name, role, plan, created_at)
      select p.id, p.name, p.role, p.plan, p.now from p
      returning *
-   ), ${logged('s')}
+   ), ${logAction('s')}
    select id, name, role, plan, created_at from s`,
 ).returning<ServiceAccountRow>()
 
@@ -231,6 +225,6 @@ export const removeServiceAccount = statement(
      select * from jsonb_to_record($1::jsonb) as p(id uuid, now timestamptz, ip text, audit jsonb)
    ), s as (
      delete from {ns}.service_accounts s using p where s.id = p.id returning s.id
-   ), ${logged('s')}
+   ), ${logAction('s')}
    select id from s`,
 )

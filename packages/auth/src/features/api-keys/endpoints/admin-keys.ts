@@ -4,11 +4,11 @@ import { defineEndpoint } from '../../../http/endpoint.ts'
 import { parsePage, toPageHeaders } from '../../../http/pages.ts'
 import { Type } from '../../../http/schema.ts'
 import { parseAddress } from '../../../http/stages/client-address.ts'
+import { toAdministrator } from '../../audit/admin-action.ts'
 import { verifierRole } from '../../revocations/endpoints.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
-import { createKey, revokeKey, rotateKey, toKeyRecord } from '../keys.ts'
-import { createServiceAccount, deleteServiceAccount } from '../service-accounts.ts'
-import { listApiKeys, listServiceAccounts } from '../statements.ts'
+import { createKey, getKeys, revokeKey, rotateKey } from '../keys.ts'
+import { createServiceAccount, deleteServiceAccount, getServiceAccounts } from '../service-accounts.ts'
 import { toActiveKey } from '../use-key.ts'
 import { findKeyForService } from '../verify-key.ts'
 import { keyFields, readKeyId, readOverlap, rotation, secretOnce } from './fields.ts'
@@ -33,16 +33,14 @@ export const adminListKeys = defineEndpoint({
     service_account_id: 'Only the keys of this service account',
   },
   success: { status: 200, description: 'api_keys, newest first, without their texts' },
-  async handle({ query }, { db }) {
+  async handle({ query }, services) {
     const page = parsePage(query)
-    const rows = await db.run(listApiKeys, {
+    const owner = {
       userId: readId(query, 'user_id'),
       serviceAccountId: readId(query, 'service_account_id'),
-      limit: page.size,
-      offset: page.offset,
-    })
-    const keys = rows.flatMap((row) => (row.id === null ? [] : [toKeyRecord(row)]))
-    return json({ api_keys: keys }, toPageHeaders(path, page, rows[0]?.total ?? 0))
+    }
+    const { keys, total } = await getKeys(services, owner, page)
+    return json({ api_keys: keys }, toPageHeaders(path, page, total))
   },
 })
 
@@ -58,11 +56,12 @@ export const adminCreateKey = defineEndpoint({
     plan,
   }),
   success: { status: 201, description: `The key. ${secretOnce}` },
-  async handle({ body, adminRole, client }, services) {
+  async handle(call, services) {
+    const { body } = call
     for (const id of [body.user_id, body.service_account_id]) {
       if (id !== undefined && !uuidPattern.test(id)) throw invalid('The owner must be a UUID')
     }
-    return { status: 201, body: await createKey(services, body, { adminRole, ip: client.ip }) }
+    return { status: 201, body: await createKey(services, body, toAdministrator(call)) }
   },
 })
 
@@ -73,9 +72,10 @@ export const adminRotateKey = defineEndpoint({
   allowed: 'admin',
   body: rotation,
   success: { status: 200, description: `The key. ${secretOnce}` },
-  async handle({ body, params, adminRole, client }, services) {
-    const manager = { adminRole, ip: client.ip }
-    return json(await rotateKey(services, readKeyId(params), readOverlap(body), manager))
+  async handle(call, services) {
+    const { body, params } = call
+    const admin = toAdministrator(call)
+    return json(await rotateKey(services, readKeyId(params), readOverlap(body), admin))
   },
 })
 
@@ -85,8 +85,8 @@ export const adminRevokeKey = defineEndpoint({
   summary: 'Revokes an API key and its tokens',
   allowed: 'admin',
   success: { status: 204, description: 'The key was revoked' },
-  async handle({ params, adminRole, client }, services) {
-    await revokeKey(services, readKeyId(params), { adminRole, ip: client.ip })
+  async handle(call, services) {
+    await revokeKey(services, readKeyId(call.params), toAdministrator(call))
     return noContent
   },
 })
@@ -97,8 +97,8 @@ export const adminListServiceAccounts = defineEndpoint({
   summary: 'Lists the service accounts',
   allowed: 'admin',
   success: { status: 200, description: 'service_accounts, oldest first, at most 1000' },
-  async handle(_call, { db }) {
-    return json({ service_accounts: await db.run(listServiceAccounts) })
+  async handle(_call, services) {
+    return json({ service_accounts: await getServiceAccounts(services) })
   },
 })
 
@@ -115,9 +115,9 @@ export const adminCreateServiceAccount = defineEndpoint({
     plan,
   }),
   success: { status: 201, description: 'The service account' },
-  async handle({ body, adminRole, client }, services) {
-    const admin = { adminRole, ip: client.ip }
-    return { status: 201, body: await createServiceAccount(services, body, admin) }
+  async handle(call, services) {
+    const admin = toAdministrator(call)
+    return { status: 201, body: await createServiceAccount(services, call.body, admin) }
   },
 })
 
@@ -127,9 +127,9 @@ export const adminDeleteServiceAccount = defineEndpoint({
   summary: 'Deletes a service account, and revokes its keys and their tokens',
   allowed: 'admin',
   success: { status: 204, description: 'The service account was deleted' },
-  async handle({ params, adminRole, client }, services) {
-    const id = readId(params, 'service_account_id') ?? ''
-    await deleteServiceAccount(services, id, { adminRole, ip: client.ip })
+  async handle(call, services) {
+    const id = readId(call.params, 'service_account_id') ?? ''
+    await deleteServiceAccount(services, id, toAdministrator(call))
     return noContent
   },
 })

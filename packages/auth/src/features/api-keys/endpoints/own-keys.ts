@@ -1,8 +1,7 @@
 import { json, noContent } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { Type } from '../../../http/schema.ts'
-import { createKey, requireKeyOwner, revokeKey, rotateKey, toKeyRecord } from '../keys.ts'
-import { listUserKeys } from '../statements.ts'
+import { createKey, getOwnKeys, requireKeyOwner, revokeKey, rotateKey } from '../keys.ts'
 import { keyFields, readKeyId, readOverlap, rotation, secretOnce } from './fields.ts'
 
 const path = '/user/api-keys'
@@ -15,9 +14,7 @@ export const listOwnKeys = defineEndpoint({
   allowed: 'user',
   success: { status: 200, description: 'An array of keys, oldest first, without their texts' },
   async handle({ caller }, services) {
-    requireKeyOwner(services, caller)
-    const keys = await services.db.run(listUserKeys, { userId: caller.id })
-    return json(keys.map((key) => toKeyRecord(key)))
+    return json(await getOwnKeys(services, caller))
   },
 })
 
