@@ -65,8 +65,8 @@ function SwitchedOff({ feature }: { readonly feature: Feature }): JSX.Element {
           <code>{setting}</code>
         </>
       ))}{' '}
-      in the environment of the auth server, and restart it. With <code>portcullis up</code>, write
-      it to the file <code>.env</code> in the data folder.
+      in the environment of the auth server, and restart it. With <code>portcullis up</code>, use
+      the file <code>.env</code> in the data folder.
       {feature.command !== undefined && (
         <>
           {' '}
