@@ -74,12 +74,13 @@ function toChapter(name: string, operation: Operation): string {
   const { summary, security, parameters, requestBody, responses } = operation
   const body = requestBody?.content['application/json']?.schema
   const [line = ''] = name.split('?')
+  const [caller] = security.flatMap((scheme) => Object.keys(scheme))
+  const credentials = caller === 'client' ? 'Basic CREDENTIALS' : 'Bearer TOKEN'
   const request = [
     line,
-    ...(security.length > 0 ? ['Authorization: Bearer TOKEN'] : []),
+    ...(caller === undefined ? [] : [`Authorization: ${credentials}`]),
     ...(body === undefined ? [] : ['Content-Type: application/json']),
   ]
-  const [caller] = security.flatMap((scheme) => Object.keys(scheme))
   const fields = body && toFieldTable(body)
   return [
     `### ${name}`,
@@ -96,6 +97,9 @@ const callers: Readonly<Record<string, string>> = {
   anyone: 'anyone',
   user: 'a user, with an access token',
   admin: 'an administrator: a token whose role is in `AUTH_JWT_ADMIN_ROLES`',
+  scim: 'an identity provider, with a SCIM token',
+  client: 'an OAuth client, with its identifier and secret',
+  registration: 'an OAuth client that has registered itself, with its `registration_access_token`',
 }
 
 function toParameterTable(parameters: readonly Parameter[]): string {

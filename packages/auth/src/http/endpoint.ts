@@ -11,6 +11,9 @@ import type { Schema, Static } from './schema.ts'
  */
 export type Allowed = 'anyone' | 'user' | 'former user' | 'admin'
 
+/** What callers without an access token authenticate with: programs that are registered or provision users. */
+export type Credential = 'scim' | 'client' | 'registration'
+
 type Unvalidated = Readonly<Record<string, unknown>>
 
 export interface Endpoint {
@@ -20,6 +23,8 @@ export interface Endpoint {
   /** A one-line description for the API documentation. */
   readonly summary: string
   readonly allowed: Allowed
+  /** For `anyone`: what the handler requires instead of an access token. */
+  readonly credential?: Credential
   /**
    * Throws if the feature of the endpoint is disabled. Called before the body is validated, because
    * clients of Supabase Auth recognise the error of a disabled feature whatever they have sent. The

@@ -1,4 +1,4 @@
-import type { Allowed, Endpoint } from './endpoint.ts'
+import type { Allowed, Credential, Endpoint } from './endpoint.ts'
 import { captchaFields } from './stages/captcha.ts'
 
 /** The error response of every endpoint. */
@@ -31,6 +31,21 @@ const security: Readonly<Record<Allowed, readonly object[]>> = {
   admin: [{ admin: [] }],
 }
 
+const bearer = { type: 'http', scheme: 'bearer' }
+
+const credentials: Readonly<Record<Credential, object>> = {
+  scim: { ...bearer, description: 'SCIM token of an identity provider' },
+  client: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'Identifier and secret of an OAuth client; clients can also send them in the body',
+  },
+  registration: {
+    ...bearer,
+    description: 'The registration_access_token of an OAuth client that has registered itself',
+  },
+}
+
 /** Generates a description of the API in OpenAPI 3.1 from the endpoints. */
 export function toOpenApi(endpoints: readonly Endpoint[], version: string, url: string): object {
   const paths: Record<string, Record<string, object>> = {}
@@ -40,7 +55,7 @@ export function toOpenApi(endpoints: readonly Endpoint[], version: string, url: 
     operations[endpoint.method.toLowerCase()] = toOperation(endpoint)
     paths[path] = operations
   }
-  const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' }
+  const token = { ...bearer, bearerFormat: 'JWT' }
   return {
     openapi: '3.1.0',
     info: { title: 'Portcullis Auth', version },
@@ -49,21 +64,25 @@ export function toOpenApi(endpoints: readonly Endpoint[], version: string, url: 
     components: {
       schemas: { Error: errorSchema },
       securitySchemes: {
-        user: { ...bearer, description: 'Access token of a user' },
-        admin: { ...bearer, description: 'Token with one of the roles in AUTH_JWT_ADMIN_ROLES' },
+        user: { ...token, description: 'Access token of a user' },
+        admin: { ...token, description: 'Token with one of the roles in AUTH_JWT_ADMIN_ROLES' },
+        ...credentials,
       },
     },
   }
 }
 
+/** Clients can have a URL as their identifier, and identity providers a name. */
+const isUuid = /^(?!client_|idp_).*_id$/
+
 function toOperation(endpoint: Endpoint): object {
-  const { method, path, summary, allowed, query, success } = endpoint
+  const { method, path, summary, allowed, credential, query, success } = endpoint
   const body = toBody(endpoint)
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', format: 'uuid' },
+    schema: { type: 'string', ...(isUuid.test(name ?? '') && { format: 'uuid' }) },
   }))
   const inQuery = Object.entries(query ?? {}).map(([name, description]) => ({
     name,
@@ -74,7 +93,7 @@ function toOperation(endpoint: Endpoint): object {
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^\w]+/g, '_')}`,
     summary,
-    security: security[allowed],
+    security: credential === undefined ? security[allowed] : [{ [credential]: [] }],
     parameters: [...inPath, ...inQuery],
     ...(body && { requestBody: { content: { 'application/json': { schema: body } } } }),
     responses: {

@@ -63,9 +63,14 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     const { body, query } = request
     return checkLimit(endpoint, { limitKey, body, query }, services.requestLimits)
   }
+  const requireFeature = (request: FastifyRequest, endpoint: Endpoint): void =>
+    endpoint.requires?.(services, Object(request.query))
+  // With a CAPTCHA, the CAPTCHA token is checked first, as in Supabase Auth.
+  const isCheckedLater = (endpoint: Endpoint): boolean =>
+    endpoint.captcha !== undefined && services.captcha !== undefined
   const check = async (request: FastifyRequest, endpoint: Endpoint): Promise<void> => {
     await limit(request, endpoint)
-    endpoint.requires?.(services, Object(request.query))
+    if (!isCheckedLater(endpoint)) requireFeature(request, endpoint)
   }
   const handle = async (request: FastifyRequest, endpoint: Endpoint): Promise<Answer> => {
     if (endpoint.oauth !== undefined) refuseRepeated(request.query)
@@ -74,6 +79,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     const address = addresses.find(request.headers, request.ip)
     const call = readCall(request, address, { ...identified, ...origin }, services)
     await checkCaptcha(endpoint, call, services)
+    if (isCheckedLater(endpoint)) requireFeature(request, endpoint)
     const recipients = endpoint.sendsCodesTo?.(call, services) ?? []
     await checkRecipients(services, recipients, call.caller?.email)
     return await guardCodes(services, recipients, () => endpoint.handle(call, services))

@@ -1,6 +1,6 @@
 import { errorStatuses } from '../../src/errors.ts'
 import { endpoints } from '../../src/features/index.ts'
-import type { Allowed, Endpoint } from '../../src/http/endpoint.ts'
+import type { Allowed, Credential, Endpoint } from '../../src/http/endpoint.ts'
 import { errorMeanings } from './error-meanings.ts'
 
 const callers: Readonly<Record<Allowed, string>> = {
@@ -8,6 +8,12 @@ const callers: Readonly<Record<Allowed, string>> = {
   user: 'user',
   'former user': 'user, even after sign-out',
   admin: 'admin',
+}
+
+const programs: Readonly<Record<Credential, string>> = {
+  scim: 'SCIM token',
+  client: 'OAuth client',
+  registration: 'registration token',
 }
 
 /** Renders docs/auth-api.md from the route table and the error table. */
@@ -20,7 +26,8 @@ server serves the same description at \`/openapi.json\` (OpenAPI 3.1).
 ## Endpoints
 
 *user* means an access token in \`Authorization: Bearer …\`; *admin* means a token whose role is in
-\`AUTH_JWT_ADMIN_ROLES\`. Fields in italics are query parameters; the others are fields of the JSON body.
+\`AUTH_JWT_ADMIN_ROLES\`; *OAuth client* means its identifier and secret; the other tokens are sent as \`Bearer\`, too.
+Fields in italics are query parameters; the others are fields of the JSON body.
 
 | endpoint | caller | description | parameters | response |
 |---|---|---|---|---|
@@ -42,7 +49,17 @@ ${Object.entries(errorStatuses)
 }
 
 function toRow(endpoint: Endpoint): string {
-  const { method, path, allowed, summary, query = {}, body, captcha, success } = endpoint
+  const {
+    method,
+    path,
+    allowed,
+    credential,
+    summary,
+    query = {},
+    body,
+    captcha,
+    success,
+  } = endpoint
   const takes = [
     ...Object.keys(query).map((name) => `*${name}*`),
     ...findFields(body).map((name) => `\`${name}\``),
@@ -50,7 +67,7 @@ function toRow(endpoint: Endpoint): string {
   ]
   const cells = [
     `\`${method} ${path}\``,
-    callers[allowed],
+    credential === undefined ? callers[allowed] : programs[credential],
     summary,
     takes.join(', ') || '–',
     `${success.status}: ${success.description}`,

@@ -18,9 +18,7 @@ import {
 } from './statements.ts'
 
 /** Who changes keys: a user their own, or an administrator those of everyone. */
-export type KeyManager =
-  | { readonly user: Person; readonly ip: string }
-  | Administrator
+export type KeyManager = { readonly user: Person; readonly ip: string } | Administrator
 
 export interface KeyFields {
   readonly name?: string

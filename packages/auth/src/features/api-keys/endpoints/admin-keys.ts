@@ -8,7 +8,11 @@ import { toAdministrator } from '../../audit/admin-action.ts'
 import { verifierRole } from '../../revocations/endpoints.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { createKey, getKeys, revokeKey, rotateKey } from '../keys.ts'
-import { createServiceAccount, deleteServiceAccount, getServiceAccounts } from '../service-accounts.ts'
+import {
+  createServiceAccount,
+  deleteServiceAccount,
+  getServiceAccounts,
+} from '../service-accounts.ts'
 import { toActiveKey } from '../use-key.ts'
 import { findKeyForService } from '../verify-key.ts'
 import { keyFields, readKeyId, readOverlap, rotation, secretOnce } from './fields.ts'

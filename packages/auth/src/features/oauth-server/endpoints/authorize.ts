@@ -104,6 +104,7 @@ export const pushAuthorizationRequest = defineEndpoint({
   summary:
     'Stores the parameters of /oauth/authorize, so that they are not in the browser (RFC 9126)',
   allowed: 'anyone',
+  credential: 'client',
   oauth: 'api',
   limiter: 'token',
   takesForms: true,

@@ -14,6 +14,7 @@ export const authorizeDevice = defineEndpoint({
   path: '/oauth/device_authorization',
   summary: 'Starts the sign-in on a device without a browser (RFC 8628)',
   allowed: 'anyone',
+  credential: 'client',
   oauth: 'api',
   limiter: 'token',
   takesForms: true,

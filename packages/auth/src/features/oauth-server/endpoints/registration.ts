@@ -30,6 +30,8 @@ const common = {
   limiter: 'oauth_register',
 } as const
 
+const ofClient = { ...common, path: clientPath, credential: 'registration' } as const
+
 export const registerOAuthClient = defineEndpoint({
   ...common,
   method: 'POST',
@@ -48,9 +50,8 @@ export const registerOAuthClient = defineEndpoint({
 })
 
 export const readOAuthRegistration = defineEndpoint({
-  ...common,
+  ...ofClient,
   method: 'GET',
-  path: clientPath,
   summary: 'Returns the registration of the client that calls (RFC 7592)',
   success: { status: 200, description: 'The client, without its secret' },
   async handle(call, services) {
@@ -60,9 +61,8 @@ export const readOAuthRegistration = defineEndpoint({
 })
 
 export const changeOAuthRegistration = defineEndpoint({
-  ...common,
+  ...ofClient,
   method: 'PUT',
-  path: clientPath,
   summary: 'Replaces the metadata of the client that calls (RFC 7592)',
   body: metadata,
   success: { status: 200, description: 'The client, without its secret' },
@@ -74,9 +74,8 @@ export const changeOAuthRegistration = defineEndpoint({
 })
 
 export const endOAuthRegistration = defineEndpoint({
-  ...common,
+  ...ofClient,
   method: 'DELETE',
-  path: clientPath,
   summary: 'Removes the client that calls (RFC 7592)',
   success: { status: 204, description: 'The client was removed' },
   async handle(call, services) {

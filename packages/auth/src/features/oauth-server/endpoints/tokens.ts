@@ -33,6 +33,7 @@ export const oauthToken = defineEndpoint({
   path: '/oauth/token',
   summary: 'Issues tokens to an OAuth client',
   allowed: 'anyone',
+  credential: 'client',
   oauth: 'api',
   limiter: 'token',
   takesForms: true,
@@ -70,6 +71,7 @@ const tokenBody = Type.Object({
 const presentedToken = {
   method: 'POST',
   allowed: 'anyone',
+  credential: 'client',
   oauth: 'api',
   limiter: 'token',
   takesForms: true,

@@ -35,6 +35,7 @@ const base = '/scim/v2'
 /** What all endpoints of the SCIM API have in common. */
 const common = {
   allowed: 'anyone',
+  credential: 'scim',
   scim: true,
   requires: (services: Services) => void requireServiceProvider(services),
 } as const satisfies Partial<Endpoint>
