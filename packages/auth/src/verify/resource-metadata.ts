@@ -10,7 +10,10 @@ export interface ProtectedResource {
   readonly scopes?: readonly string[]
   /** The name of the API for users. Default: none. */
   readonly name?: string
-  /** Whether tokens that are bound to a key are accepted, or no others. Default: clients are not told. */
+  /**
+   * Whether the API accepts tokens that are bound to a key (DPoP), or accepts no others. Default: the
+   * metadata does not say.
+   */
   readonly dpop?: 'accepted' | 'required'
 }
 

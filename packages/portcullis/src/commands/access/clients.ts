@@ -2,7 +2,8 @@ import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import type { NewOAuthClient, OAuthClient } from '../../console/routes/access-items.ts'
 import type { AdminClient } from '../admin/client.ts'
 import { createAdminCommand } from '../admin/command.ts'
-import { createPaint, type Fact, toFactLines, toSafe, toTable, toTime } from '../admin/text.ts'
+import { printItem, printList } from '../admin/output.ts'
+import { type Fact, toSafe, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
   type AdminVerb,
@@ -11,7 +12,7 @@ import {
   toText,
   toTexts,
 } from '../admin/verb.ts'
-import { findNamed, listAll, noEndpoint } from './items.ts'
+import { findNamed, listAll, requireAnswer } from './items.ts'
 import { findOverlapFault, overlapOption, printSecret, toSeconds } from './secrets.ts'
 
 type Option =
@@ -49,14 +50,21 @@ const list: ClientsVerb = {
   options: [],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
-    const text = (positionals[0] ?? '').toLowerCase()
+    const text = (input.positionals[0] ?? '').toLowerCase()
     const found = (await listClients(createClient(input))).filter((client) =>
       `${client.client_name ?? ''} ${client.client_id}`.toLowerCase().includes(text),
     )
-    if (values.json) for (const client of found) io.stdout.write(`${JSON.stringify(client)}\n`)
-    else if (found.length > 0) io.stdout.write(toClientTable(found, io))
-    else io.stderr.write(text === '' ? 'There are no OAuth clients.\n' : 'No clients match.\n')
+    printList(input, found, {
+      headings: ['ID', 'NAME', 'TYPE', 'GRANTS', 'CREATED (UTC)'],
+      toRow: (client) => [
+        client.client_id,
+        toSafe(client.client_name ?? '-'),
+        client.client_type,
+        toGrantNames(client),
+        toTime(client.created_at),
+      ],
+      none: text === '' ? 'There are no OAuth clients.' : 'No clients match.',
+    })
   },
 }
 
@@ -67,11 +75,8 @@ const show: ClientsVerb = {
   options: [],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
-    const client = await getClient(createClient(input), positionals[0] ?? '')
-    io.stdout.write(
-      values.json ? `${JSON.stringify(client)}\n` : toFactLines(toFacts(client), createPaint(io)),
-    )
+    const client = await getClient(createClient(input), input.positionals[0] ?? '')
+    printItem(input, client, toFacts(client))
   },
 }
 
@@ -90,13 +95,12 @@ const create: ClientsVerb = {
   },
   async run(input) {
     const { positionals, values } = input
-    const client = (await createClient(input).post(path, {
+    const client = await createClient(input).post(path, {
       client_name: positionals[0],
       ...(values.public === true && { client_type: 'public' }),
       ...toFields(values),
-    })) as NewOAuthClient | undefined
-    if (client === undefined) throw noEndpoint(path)
-    printClient(input, client)
+    })
+    printClient(input, requireAnswer(client, path))
   },
 }
 
@@ -111,16 +115,11 @@ const update: ClientsVerb = {
     return 'There is nothing to change: pass --name, --redirect-uri, --grant, --scope, --website, --dpop or --no-dpop.'
   },
   async run(input) {
-    const { positionals, values, io } = input
     const admin = createClient(input)
-    const client = await getClient(admin, positionals[0] ?? '')
-    const changed = await admin.put(`${path}/${client.client_id}`, toFields(values))
-    if (changed === undefined) throw noEndpoint(path)
-    io.stdout.write(
-      values.json
-        ? `${JSON.stringify(changed)}\n`
-        : toFactLines(toFacts(changed as OAuthClient), createPaint(io)),
-    )
+    const { client_id: id } = await getClient(admin, input.positionals[0] ?? '')
+    const answer = await admin.put(`${path}/${id}`, toFields(input.values))
+    const changed = requireAnswer<OAuthClient>(answer, path)
+    printItem(input, changed, toFacts(changed))
   },
 }
 
@@ -138,8 +137,7 @@ const rotate: ClientsVerb = {
     const seconds = toSeconds(toText(values.overlap) ?? '0')
     const query = new URLSearchParams({ overlap_seconds: `${seconds}` })
     const client = await admin.post(`${path}/${id}/regenerate_secret?${query}`, {})
-    if (client === undefined) throw noEndpoint(path)
-    printClient(input, client as NewOAuthClient)
+    printClient(input, requireAnswer(client, path))
   },
 }
 
@@ -150,15 +148,14 @@ const remove: ClientsVerb = {
   options: ['yes'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
     const admin = createClient(input)
-    const client = await getClient(admin, positionals[0] ?? '')
+    const client = await getClient(admin, input.positionals[0] ?? '')
     await requireConsent(
       input,
       `Delete ${toName(client)}? Its sessions and the grants of all users end. This cannot be undone.`,
     )
     await admin.delete(`${path}/${client.client_id}`)
-    io.stdout.write(values.json ? `${JSON.stringify(client)}\n` : `${toName(client)} was deleted\n`)
+    printItem(input, client, `${toName(client)} was deleted`)
   },
 }
 
@@ -207,29 +204,14 @@ function toFields(values: Input['values']) {
   }
 }
 
+/** Public clients have no secret. */
 function printClient(input: Input, client: NewOAuthClient): void {
   const { client_secret: secret, client_id: id } = client
-  if (secret !== undefined) {
-    printSecret(input, client, [
-      ['client id', id],
-      ['client secret', secret],
-    ])
-    return
-  }
-  const { io, values } = input
-  const text = toFactLines([['client id', id]], createPaint(io))
-  io.stdout.write(values.json ? `${JSON.stringify(client)}\n` : text)
-}
-
-function toClientTable(clients: readonly OAuthClient[], io: Input['io']): string {
-  const rows = clients.map((client) => [
-    client.client_id,
-    toSafe(client.client_name ?? '-'),
-    client.client_type,
-    toGrantNames(client),
-    toTime(client.created_at),
+  if (secret === undefined) return printItem(input, client, [['client id', id]])
+  printSecret(input, client, [
+    ['client id', id],
+    ['client secret', secret],
   ])
-  return toTable(['ID', 'NAME', 'TYPE', 'GRANTS', 'CREATED (UTC)'], rows, createPaint(io))
 }
 
 function toGrantNames({ grant_types: types }: OAuthClient): string {

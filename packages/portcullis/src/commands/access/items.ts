@@ -24,7 +24,24 @@ export async function listAll<Item>(
   }
 }
 
-export function noEndpoint(path: string): AdminFailure {
+/** Lists the items of an endpoint without pages. @throws {AdminFailure} if the server has no such endpoint. */
+export async function listField<Item>(
+  client: AdminClient,
+  path: string,
+  field: string,
+): Promise<readonly Item[]> {
+  const found: unknown = Object(await client.get(path))[field]
+  if (Array.isArray(found)) return found
+  throw noEndpoint(path)
+}
+
+/** @throws {AdminFailure} if the server has no such endpoint, and so has not answered. */
+export function requireAnswer<Answer>(answer: unknown, path: string): Answer {
+  if (answer === undefined) throw noEndpoint(path)
+  return answer as Answer
+}
+
+function noEndpoint(path: string): AdminFailure {
   return new AdminFailure(
     `The server has no endpoint ${path}. Check that it is an auth server of this version.`,
   )

@@ -2,7 +2,8 @@ import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
 import type { ApiKey, NewApiKey, ServiceAccount } from '../../console/routes/access-items.ts'
 import type { AdminClient } from '../admin/client.ts'
 import { createAdminCommand } from '../admin/command.ts'
-import { createPaint, type Fact, toSafe, toTable, toTime } from '../admin/text.ts'
+import { printItem, printList } from '../admin/output.ts'
+import { toSafe, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
   type AdminVerb,
@@ -12,7 +13,7 @@ import {
 } from '../admin/verb.ts'
 import { getUser } from '../users/verb.ts'
 import { parseDays } from './durations.ts'
-import { findNamed, listAll, noEndpoint } from './items.ts'
+import { findNamed, listAll, listField, requireAnswer } from './items.ts'
 import { findOverlapFault, overlapOption, printSecret, toSeconds } from './secrets.ts'
 
 type Option = 'user' | 'account' | 'scope' | 'expires' | 'plan' | 'role' | 'overlap' | 'yes'
@@ -30,13 +31,25 @@ const list: KeysVerb = {
   findFault: ({ values }) =>
     values.user !== undefined && values.account !== undefined ? twoOwners : undefined,
   async run(input) {
-    const { values, io } = input
     const admin = createClient(input)
-    const owner = await findOwner(admin, values)
-    const keys = await listAll<ApiKey>(admin, keysPath, 'api_keys', owner)
-    if (values.json) for (const key of keys) io.stdout.write(`${JSON.stringify(key)}\n`)
-    else if (keys.length > 0) io.stdout.write(toKeyTable(keys, await listAccounts(admin), io))
-    else io.stderr.write('There are no API keys.\n')
+    const owner = await findOwner(admin, input.values)
+    const found = await listAll<ApiKey>(admin, keysPath, 'api_keys', owner)
+    // Only the table shows names.
+    const owners = input.values.json ? [] : await listAccounts(admin)
+    const names = new Map(owners.map(({ id, name }) => [id, name]))
+    printList(input, found, {
+      headings: ['ID', 'NAME', 'KEY', 'OWNER', 'SCOPES', 'EXPIRES (UTC)', 'LAST USED (UTC)'],
+      toRow: (key) => [
+        key.id,
+        toSafe(key.name),
+        `…${key.hint}`,
+        toSafe(key.user_id ?? names.get(key.service_account_id ?? '') ?? '-'),
+        toSafe(key.scopes.join(' ') || '-'),
+        key.expires_at === null ? 'never' : toTime(key.expires_at),
+        toTime(key.last_used_at),
+      ],
+      none: 'There are no API keys.',
+    })
   },
 }
 
@@ -70,8 +83,7 @@ const create: KeysVerb = {
         expires_at: new Date(Date.now() + (parseDays(expires) ?? 0)).toISOString(),
       }),
     })
-    if (key === undefined) throw noEndpoint(keysPath)
-    printKey(input, key as NewApiKey)
+    printKey(input, requireAnswer(key, keysPath))
   },
 }
 
@@ -88,8 +100,7 @@ const rotate: KeysVerb = {
     const { id } = await getKey(admin, positionals[0] ?? '')
     const body = { overlap_seconds: toSeconds(toText(values.overlap) ?? '0') }
     const key = await admin.post(`${keysPath}/${id}/rotate`, body)
-    if (key === undefined) throw noEndpoint(keysPath)
-    printKey(input, key as NewApiKey)
+    printKey(input, requireAnswer(key, keysPath))
   },
 }
 
@@ -100,12 +111,11 @@ const revoke: KeysVerb = {
   options: ['yes'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
     const admin = createClient(input)
-    const key = await getKey(admin, positionals[0] ?? '')
+    const key = await getKey(admin, input.positionals[0] ?? '')
     await requireConsent(input, `Revoke ${toName(key)} and its tokens? This cannot be undone.`)
     await admin.delete(`${keysPath}/${key.id}`)
-    io.stdout.write(values.json ? `${JSON.stringify(key)}\n` : `${toName(key)} was revoked\n`)
+    printItem(input, key, `${toName(key)} was revoked`)
   },
 }
 
@@ -115,21 +125,17 @@ const accounts: KeysVerb = {
   takes: [0, 0],
   options: [],
   async run(input) {
-    const { values, io } = input
-    const found = await listAccounts(createClient(input))
-    if (values.json) for (const account of found) io.stdout.write(`${JSON.stringify(account)}\n`)
-    else if (found.length === 0) io.stderr.write('There are no service accounts.\n')
-    else {
-      const rows = found.map(({ id, name, role, plan, created_at: created }) => [
+    printList(input, await listAccounts(createClient(input)), {
+      headings: ['ID', 'NAME', 'ROLE', 'PLAN', 'CREATED (UTC)'],
+      toRow: ({ id, name, role, plan, created_at: created }) => [
         id,
         toSafe(name),
         toSafe(role),
         toSafe(plan ?? '-'),
         toTime(created),
-      ])
-      const headings = ['ID', 'NAME', 'ROLE', 'PLAN', 'CREATED (UTC)']
-      io.stdout.write(toTable(headings, rows, createPaint(io)))
-    }
+      ],
+      none: 'There are no service accounts.',
+    })
   },
 }
 
@@ -140,18 +146,15 @@ const createAccount: KeysVerb = {
   options: ['role', 'plan'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
+    const { positionals, values } = input
     const { role, plan } = values
     const created = await createClient(input).post(accountsPath, {
       name: positionals[0],
       ...(role !== undefined && { role }),
       ...(plan !== undefined && { plan }),
     })
-    if (created === undefined) throw noEndpoint(accountsPath)
-    const account = created as ServiceAccount
-    io.stdout.write(
-      values.json ? `${JSON.stringify(account)}\n` : `${toName(account)} was created\n`,
-    )
+    const account = requireAnswer<ServiceAccount>(created, accountsPath)
+    printItem(input, account, `${toName(account)} was created`)
   },
 }
 
@@ -162,17 +165,14 @@ const deleteAccount: KeysVerb = {
   options: ['yes'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
     const admin = createClient(input)
-    const account = await getAccount(admin, positionals[0] ?? '')
+    const account = await getAccount(admin, input.positionals[0] ?? '')
     await requireConsent(
       input,
       `Delete ${toName(account)} and revoke its keys? This cannot be undone.`,
     )
     await admin.delete(`${accountsPath}/${account.id}`)
-    io.stdout.write(
-      values.json ? `${JSON.stringify(account)}\n` : `${toName(account)} was deleted\n`,
-    )
+    printItem(input, account, `${toName(account)} was deleted`)
   },
 }
 
@@ -187,11 +187,8 @@ async function findOwner(
   return { service_account_id: (await getAccount(admin, `${account}`)).id }
 }
 
-async function listAccounts(admin: AdminClient): Promise<readonly ServiceAccount[]> {
-  const answer = Object(await admin.get(accountsPath))
-  const found: unknown = answer.service_accounts
-  if (!Array.isArray(found)) throw noEndpoint(accountsPath)
-  return found
+function listAccounts(admin: AdminClient): Promise<readonly ServiceAccount[]> {
+  return listField(admin, accountsPath, 'service_accounts')
 }
 
 async function getAccount(admin: AdminClient, name: string): Promise<ServiceAccount> {
@@ -216,32 +213,12 @@ function toName({ id, name }: { readonly id: string; readonly name: string }): s
 
 function printKey(input: Input, key: NewApiKey): void {
   const { id, name, api_key: text, expires_at: expiry } = key
-  const facts: readonly Fact[] = [
+  printSecret(input, key, [
     ['id', id],
     ['name', toSafe(name)],
     ['expires', expiry === null ? 'never' : `${toTime(expiry)} UTC`],
     ['key', text],
-  ]
-  printSecret(input, key, facts)
-}
-
-function toKeyTable(
-  keys: readonly ApiKey[],
-  owners: readonly ServiceAccount[],
-  io: Input['io'],
-): string {
-  const names = new Map(owners.map(({ id, name }) => [id, name]))
-  const rows = keys.map((key) => [
-    key.id,
-    toSafe(key.name),
-    `…${key.hint}`,
-    toSafe(key.user_id ?? names.get(key.service_account_id ?? '') ?? '-'),
-    toSafe(key.scopes.join(' ') || '-'),
-    key.expires_at === null ? 'never' : toTime(key.expires_at),
-    toTime(key.last_used_at),
   ])
-  const headings = ['ID', 'NAME', 'KEY', 'OWNER', 'SCOPES', 'EXPIRES (UTC)', 'LAST USED (UTC)']
-  return toTable(headings, rows, createPaint(io))
 }
 
 export const keys = createAdminCommand<Option>({

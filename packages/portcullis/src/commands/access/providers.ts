@@ -1,7 +1,8 @@
 import type { CustomProvider } from '../../console/routes/access-items.ts'
 import type { AdminClient } from '../admin/client.ts'
 import { createAdminCommand } from '../admin/command.ts'
-import { createPaint, type Fact, toFactLines, toSafe, toTable, toTime } from '../admin/text.ts'
+import { printItem, printList } from '../admin/output.ts'
+import { toSafe, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
   type AdminVerb,
@@ -10,7 +11,7 @@ import {
   toText,
 } from '../admin/verb.ts'
 import { readInput } from './files.ts'
-import { findNamed, noEndpoint } from './items.ts'
+import { findNamed, listField, requireAnswer } from './items.ts'
 
 const urls = ['authorization-url', 'token-url', 'userinfo-url'] as const
 
@@ -33,21 +34,17 @@ const list: ProvidersVerb = {
   takes: [0, 0],
   options: [],
   async run(input) {
-    const { values, io } = input
-    const found = await listProviders(createClient(input))
-    if (values.json) for (const provider of found) io.stdout.write(`${JSON.stringify(provider)}\n`)
-    else if (found.length === 0) io.stderr.write('There are no custom providers.\n')
-    else {
-      const rows = found.map((provider) => [
+    printList(input, await listProviders(createClient(input)), {
+      headings: ['IDENTIFIER', 'NAME', 'TYPE', 'STATE', 'CREATED (UTC)'],
+      toRow: (provider) => [
         provider.identifier,
         toSafe(provider.name),
         provider.provider_type,
         toState(provider),
         toTime(provider.created_at),
-      ])
-      const headings = ['IDENTIFIER', 'NAME', 'TYPE', 'STATE', 'CREATED (UTC)']
-      io.stdout.write(toTable(headings, rows, createPaint(io)))
-    }
+      ],
+      none: 'There are no custom providers.',
+    })
   },
 }
 
@@ -87,7 +84,7 @@ const create: ProvidersVerb = {
     const { positionals, values } = input
     const [identifier = ''] = positionals
     const client_secret = await readInput('--secret-file', toText(values['secret-file']) ?? '')
-    const provider = await createClient(input).post(path, {
+    const created = await createClient(input).post(path, {
       provider_type: values.issuer === undefined ? 'oauth2' : 'oidc',
       identifier,
       name: values.name ?? identifier.replace(/^custom:/, ''),
@@ -101,8 +98,7 @@ const create: ProvidersVerb = {
         ),
       ),
     })
-    if (provider === undefined) throw noEndpoint(path)
-    print(input, provider as CustomProvider)
+    print(input, requireAnswer(created, path))
   },
 }
 
@@ -116,14 +112,10 @@ function createSwitch(enabled: boolean): ProvidersVerb {
     options: [],
     operands: 'any',
     async run(input) {
-      const { positionals, values, io } = input
       const admin = createClient(input)
-      const { identifier } = await getProvider(admin, positionals[0] ?? '')
+      const { identifier } = await getProvider(admin, input.positionals[0] ?? '')
       const changed = await admin.put(`${path}/${identifier}`, { enabled })
-      if (changed === undefined) throw noEndpoint(path)
-      io.stdout.write(
-        values.json ? `${JSON.stringify(changed)}\n` : `${identifier} is ${toState({ enabled })}\n`,
-      )
+      printItem(input, requireAnswer(changed, path), `${identifier} is ${toState({ enabled })}`)
     },
   }
 }
@@ -135,23 +127,20 @@ const remove: ProvidersVerb = {
   options: ['yes'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
     const admin = createClient(input)
-    const provider = await getProvider(admin, positionals[0] ?? '')
+    const provider = await getProvider(admin, input.positionals[0] ?? '')
     const { identifier } = provider
     await requireConsent(
       input,
       `Delete ${identifier}? Its users can no longer sign in with it. This cannot be undone.`,
     )
     await admin.delete(`${path}/${identifier}`)
-    io.stdout.write(values.json ? `${JSON.stringify(provider)}\n` : `${identifier} was deleted\n`)
+    printItem(input, provider, `${identifier} was deleted`)
   },
 }
 
-async function listProviders(admin: AdminClient): Promise<readonly CustomProvider[]> {
-  const { providers } = Object(await admin.get(path))
-  if (!Array.isArray(providers)) throw noEndpoint(path)
-  return providers
+function listProviders(admin: AdminClient): Promise<readonly CustomProvider[]> {
+  return listField(admin, path, 'providers')
 }
 
 async function getProvider(admin: AdminClient, name: string): Promise<CustomProvider> {
@@ -169,9 +158,9 @@ function toState({ enabled }: Pick<CustomProvider, 'enabled'>): string {
   return enabled ? 'enabled' : 'disabled'
 }
 
-function print({ values, io }: Input, provider: CustomProvider): void {
+function print(input: Input, provider: CustomProvider): void {
   const { issuer, authorization_url: authorization = '', token_url: token = '' } = provider
-  const facts: readonly Fact[] = [
+  printItem(input, provider, [
     ['identifier', provider.identifier],
     ['name', toSafe(provider.name)],
     ['state', toState(provider)],
@@ -185,10 +174,7 @@ function print({ values, io }: Input, provider: CustomProvider): void {
     ['client id', toSafe(provider.client_id)],
     ['scopes', toSafe(provider.scopes.join(' ') || '-')],
     ['created', toTime(provider.created_at)],
-  ]
-  io.stdout.write(
-    values.json ? `${JSON.stringify(provider)}\n` : toFactLines(facts, createPaint(io)),
-  )
+  ])
 }
 
 export const providers = createAdminCommand<Option>({

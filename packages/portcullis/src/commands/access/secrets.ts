@@ -1,20 +1,19 @@
 import { toValueFault } from '@portcullis/service-kit/cli/argument-faults'
-import type { CommandIo } from '@portcullis/service-kit/cli/command'
-import { createPaint, type Fact, toFactLines } from '../admin/text.ts'
+import { printItem } from '../admin/output.ts'
+import type { Fact } from '../admin/text.ts'
 import { parseDays } from './durations.ts'
 
 /** Prints an item with a secret that the server does not return again. */
 export function printSecret(
-  { io, values }: { readonly io: CommandIo; readonly values: { readonly json?: unknown } },
+  input: Parameters<typeof printItem>[0],
   item: object,
   facts: readonly Fact[],
 ): void {
-  if (values.json === true) {
-    io.stdout.write(`${JSON.stringify(item)}\n`)
-    return
-  }
-  io.stdout.write(toFactLines(facts, createPaint(io)))
-  io.stderr.write('The secret is not shown again. Store it in the configuration of the program.\n')
+  printItem(input, item, facts)
+  if (input.values.json) return
+  input.io.stderr.write(
+    'The secret is not shown again. Store it in the configuration of the program.\n',
+  )
 }
 
 const longestOverlapSeconds = 30 * 86_400

@@ -1,7 +1,8 @@
 import type { NewScimToken, ScimToken, SsoProvider } from '../../console/routes/access-items.ts'
 import { type AdminClient, AdminFailure } from '../admin/client.ts'
 import { createAdminCommand } from '../admin/command.ts'
-import { createPaint, type Fact, toFactLines, toSafe, toTable, toTime } from '../admin/text.ts'
+import { printItem, printList } from '../admin/output.ts'
+import { toSafe, toTime } from '../admin/text.ts'
 import {
   type AdminInput,
   type AdminVerb,
@@ -11,7 +12,7 @@ import {
   toTexts,
 } from '../admin/verb.ts'
 import { readInput } from './files.ts'
-import { findNamed, noEndpoint } from './items.ts'
+import { findNamed, listField, requireAnswer } from './items.ts'
 import { printSecret } from './secrets.ts'
 
 type Option = 'metadata-url' | 'metadata-file' | 'domain' | 'yes'
@@ -26,21 +27,17 @@ const list: SsoVerb = {
   takes: [0, 0],
   options: [],
   async run(input) {
-    const { values, io } = input
-    const found = await listProviders(createClient(input))
-    if (values.json) for (const provider of found) io.stdout.write(`${JSON.stringify(provider)}\n`)
-    else if (found.length === 0) io.stderr.write('There are no identity providers.\n')
-    else {
-      const rows = found.map((provider) => [
+    printList(input, await listProviders(createClient(input)), {
+      headings: ['ID', 'DOMAINS', 'ENTITY ID', 'STATE', 'CREATED (UTC)'],
+      toRow: (provider) => [
         provider.id,
         toDomains(provider) || '-',
         toSafe(provider.saml.entity_id),
         toState(provider),
         toTime(provider.created_at),
-      ])
-      const headings = ['ID', 'DOMAINS', 'ENTITY ID', 'STATE', 'CREATED (UTC)']
-      io.stdout.write(toTable(headings, rows, createPaint(io)))
-    }
+      ],
+      none: 'There are no identity providers.',
+    })
   },
 }
 
@@ -71,15 +68,14 @@ const create: SsoVerb = {
   async run(input) {
     const { values } = input
     const file = toText(values['metadata-file'])
-    const provider = await createClient(input).post(path, {
+    const created = await createClient(input).post(path, {
       type: 'saml',
       domains: toTexts(values.domain),
       ...(file === undefined
         ? { metadata_url: values['metadata-url'] }
         : { metadata_xml: await readInput('--metadata-file', file) }),
     })
-    if (provider === undefined) throw noEndpoint(path)
-    print(input, provider as SsoProvider)
+    print(input, requireAnswer(created, path))
   },
 }
 
@@ -96,8 +92,7 @@ function createSwitch(disabled: boolean): SsoVerb {
       const admin = createClient(input)
       const { id } = await getProvider(admin, input.positionals[0] ?? '')
       const changed = await admin.put(`${path}/${id}`, { disabled })
-      if (changed === undefined) throw noEndpoint(path)
-      print(input, changed as SsoProvider)
+      print(input, requireAnswer(changed, path))
     },
   }
 }
@@ -109,16 +104,14 @@ const remove: SsoVerb = {
   options: ['yes'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
     const admin = createClient(input)
-    const provider = await getProvider(admin, positionals[0] ?? '')
+    const provider = await getProvider(admin, input.positionals[0] ?? '')
     await requireConsent(
       input,
       `Delete ${toName(provider)}? Its users can no longer sign in with it. This cannot be undone.`,
     )
     await admin.delete(`${path}/${provider.id}`)
-    const text = `${toName(provider)} was deleted\n`
-    io.stdout.write(values.json ? `${JSON.stringify(provider)}\n` : text)
+    printItem(input, provider, `${toName(provider)} was deleted`)
   },
 }
 
@@ -129,18 +122,14 @@ const tokens: SsoVerb = {
   options: [],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
     const admin = createClient(input)
-    const { id } = await getProvider(admin, positionals[0] ?? '')
-    const { items } = Object(await admin.get(`${path}/${id}/scim-tokens`))
-    if (!Array.isArray(items)) throw noEndpoint(`${path}/${id}/scim-tokens`)
-    const found: readonly ScimToken[] = items
-    if (values.json) for (const token of found) io.stdout.write(`${JSON.stringify(token)}\n`)
-    else if (found.length === 0) io.stderr.write('There are no SCIM tokens.\n')
-    else {
-      const rows = found.map((token) => [token.id, toTime(token.created_at)])
-      io.stdout.write(toTable(['ID', 'CREATED (UTC)'], rows, createPaint(io)))
-    }
+    const { id } = await getProvider(admin, input.positionals[0] ?? '')
+    const found = await listField<ScimToken>(admin, `${path}/${id}/scim-tokens`, 'items')
+    printList(input, found, {
+      headings: ['ID', 'CREATED (UTC)'],
+      toRow: (token) => [token.id, toTime(token.created_at)],
+      none: 'There are no SCIM tokens.',
+    })
   },
 }
 
@@ -153,9 +142,8 @@ const createToken: SsoVerb = {
   async run(input) {
     const admin = createClient(input)
     const { id } = await getProvider(admin, input.positionals[0] ?? '')
-    const created = await admin.post(`${path}/${id}/scim-tokens`, {})
-    if (created === undefined) throw noEndpoint(`${path}/${id}/scim-tokens`)
-    const token = created as NewScimToken
+    const tokensPath = `${path}/${id}/scim-tokens`
+    const token = requireAnswer<NewScimToken>(await admin.post(tokensPath, {}), tokensPath)
     printSecret(input, token, [
       ['id', token.id],
       ['token', token.token],
@@ -170,8 +158,7 @@ const revokeToken: SsoVerb = {
   options: ['yes'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
-    const [name = '', tokenId = ''] = positionals
+    const [name = '', tokenId = ''] = input.positionals
     const admin = createClient(input)
     const provider = await getProvider(admin, name)
     await requireConsent(
@@ -185,15 +172,12 @@ const revokeToken: SsoVerb = {
         `There is no SCIM token ${tokenId}. To list all: portcullis sso tokens ${name}`,
       )
     }
-    const text = `The SCIM token ${tokenId} was revoked\n`
-    io.stdout.write(values.json ? `${JSON.stringify({ id: tokenId })}\n` : text)
+    printItem(input, { id: tokenId }, `The SCIM token ${tokenId} was revoked`)
   },
 }
 
-async function listProviders(admin: AdminClient): Promise<readonly SsoProvider[]> {
-  const { items } = Object(await admin.get(path))
-  if (!Array.isArray(items)) throw noEndpoint(path)
-  return items
+function listProviders(admin: AdminClient): Promise<readonly SsoProvider[]> {
+  return listField(admin, path, 'items')
 }
 
 async function getProvider(admin: AdminClient, name: string): Promise<SsoProvider> {
@@ -219,19 +203,16 @@ function toState({ disabled }: SsoProvider): string {
   return disabled ? 'disabled' : 'enabled'
 }
 
-function print({ values, io }: Input, provider: SsoProvider): void {
+function print(input: Input, provider: SsoProvider): void {
   const { saml } = provider
-  const facts: readonly Fact[] = [
+  printItem(input, provider, [
     ['id', provider.id],
     ['domains', toDomains(provider) || '-'],
     ['entity id', toSafe(saml.entity_id)],
     ['metadata', toSafe(saml.metadata_url ?? 'entered as XML')],
     ['state', toState(provider)],
     ['created', toTime(provider.created_at)],
-  ]
-  io.stdout.write(
-    values.json ? `${JSON.stringify(provider)}\n` : toFactLines(facts, createPaint(io)),
-  )
+  ])
 }
 
 export const sso = createAdminCommand<Option>({

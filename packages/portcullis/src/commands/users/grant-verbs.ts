@@ -1,6 +1,7 @@
 import type { Grant } from '../../console/routes/users-upstream.ts'
 import { type AdminClient, AdminFailure } from '../admin/client.ts'
-import { createPaint, toSafe, toTable, toTime } from '../admin/text.ts'
+import { printItem, printList } from '../admin/output.ts'
+import { toSafe, toTime } from '../admin/text.ts'
 import { createClient, requireConsent } from '../admin/verb.ts'
 import { toName, type UserRecord } from './user-text.ts'
 import { getUser, type UsersVerb } from './verb.ts'
@@ -12,23 +13,18 @@ export const grantsVerb: UsersVerb = {
   options: ['auth-url'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
     const client = createClient(input)
-    const user = await getUser(client, positionals[0] ?? '')
-    const grants = await listGrants(client, user)
-    if (values.json) for (const grant of grants) io.stdout.write(`${JSON.stringify(grant)}\n`)
-    else if (grants.length === 0) {
-      io.stderr.write(`${toName(user)} has not granted access to any application.\n`)
-    } else {
-      const rows = grants.map((grant) => [
+    const user = await getUser(client, input.positionals[0] ?? '')
+    printList(input, await listGrants(client, user), {
+      headings: ['CLIENT', 'NAME', 'SCOPES', 'GRANTED (UTC)'],
+      toRow: (grant) => [
         toSafe(grant.client.id),
         toSafe(grant.client.name ?? '-'),
         toSafe([...grant.scopes, ...grant.resources].join(' ') || '-'),
         toTime(grant.granted_at),
-      ])
-      const headings = ['CLIENT', 'NAME', 'SCOPES', 'GRANTED (UTC)']
-      io.stdout.write(toTable(headings, rows, createPaint(io)))
-    }
+      ],
+      none: `${toName(user)} has not granted access to any application.`,
+    })
   },
 }
 
@@ -39,8 +35,7 @@ export const revokeGrant: UsersVerb = {
   options: ['yes', 'auth-url'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
-    const [name = '', wanted = ''] = positionals
+    const [name = '', wanted = ''] = input.positionals
     const client = createClient(input)
     const user = await getUser(client, name)
     const grants = await listGrants(client, user)
@@ -57,8 +52,7 @@ export const revokeGrant: UsersVerb = {
     )
     const query = new URLSearchParams({ client_id: grant.client.id })
     await client.delete(`/admin/users/${user.id}/oauth/grants?${query}`)
-    const text = `${application} no longer has access to ${toName(user)}\n`
-    io.stdout.write(values.json ? `${JSON.stringify(grant)}\n` : text)
+    printItem(input, grant, `${application} no longer has access to ${toName(user)}`)
   },
 }
 

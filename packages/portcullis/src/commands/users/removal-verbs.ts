@@ -1,4 +1,5 @@
 import { AdminFailure } from '../admin/client.ts'
+import { printItem } from '../admin/output.ts'
 import { toSafe } from '../admin/text.ts'
 import { createClient, requireConsent } from '../admin/verb.ts'
 import { type FactorRecord, toName, type UserRecord } from './user-text.ts'
@@ -11,7 +12,7 @@ export const deleteVerb: UsersVerb = {
   options: ['soft', 'yes', 'auth-url'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
+    const { positionals, values } = input
     const isSoft = values.soft === true
     const client = createClient(input)
     const user = await getUser(client, positionals[0] ?? '')
@@ -20,7 +21,7 @@ export const deleteVerb: UsersVerb = {
     const answer = await client.delete(`/admin/users/${user.id}`, { should_soft_delete: isSoft })
     if (answer === undefined) throw noLongerThere(user)
     const text = isSoft ? 'was deleted; the id is kept' : 'was deleted'
-    io.stdout.write(values.json ? `${JSON.stringify(user)}\n` : `${toName(user)} ${text}\n`)
+    printItem(input, user, `${toName(user)} ${text}`)
   },
 }
 
@@ -31,7 +32,7 @@ export const resetFactors: UsersVerb = {
   options: ['yes', 'auth-url'],
   operands: 'any',
   async run(input) {
-    const { positionals, values, io } = input
+    const { positionals } = input
     const client = createClient(input)
     const user = await getUser(client, positionals[0] ?? '')
     const factors = (await client.get(`/admin/users/${user.id}/factors`)) as
@@ -52,11 +53,7 @@ export const resetFactors: UsersVerb = {
       factors.length === 0
         ? 'has no second factors'
         : `no longer has second factors: removed ${toList(factors)}`
-    io.stdout.write(
-      values.json
-        ? `${JSON.stringify({ id: user.id, removed: factors })}\n`
-        : `${toName(user)} ${text}\n`,
-    )
+    printItem(input, { id: user.id, removed: factors }, `${toName(user)} ${text}`)
   },
 }
 

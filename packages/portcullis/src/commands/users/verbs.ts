@@ -3,6 +3,7 @@ import { parseDuration } from '@portcullis/service-kit/settings/duration'
 import { UpRefusal } from '../../up/errors.ts'
 import { authFile } from '../../up/parts/auth.ts'
 import { AdminFailure } from '../admin/client.ts'
+import { printItem } from '../admin/output.ts'
 import { createPaint } from '../admin/text.ts'
 import { createClient } from '../admin/verb.ts'
 import { findDataFolder } from '../find-data-folder.ts'
@@ -99,16 +100,17 @@ const unban: UsersVerb = {
 }
 
 async function setBan(input: UsersInput, duration: string): Promise<void> {
-  const { positionals, values, io } = input
   const client = createClient(input)
-  const user = await getUser(client, positionals[0] ?? '')
+  const user = await getUser(client, input.positionals[0] ?? '')
   const changed = await client.put(`/admin/users/${user.id}`, { ban_duration: duration })
   // The user was deleted in the meantime.
   if (changed === undefined) throw new AdminFailure(`There is no user ${user.id}.`)
-  const { banned_until: until } = changed as UserRecord
+  const banned = changed as UserRecord
   const result =
-    duration === 'none' ? 'is no longer banned' : `is banned until ${until ?? 'further notice'}`
-  io.stdout.write(values.json ? `${JSON.stringify(changed)}\n` : `${toName(user)} ${result}\n`)
+    duration === 'none'
+      ? 'is no longer banned'
+      : `is banned until ${banned.banned_until ?? 'further notice'}`
+  printItem(input, banned, `${toName(user)} ${result}`)
 }
 
 const exportVerb: UsersVerb = {

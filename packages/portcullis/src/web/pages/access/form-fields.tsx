@@ -28,6 +28,43 @@ export function Check({ name, label, hint, isChecked, value }: CheckProps): JSX.
   )
 }
 
+interface ChoicesProps<Value extends string> {
+  readonly legend: string
+  readonly name: string
+  readonly choices: readonly {
+    readonly value: Value
+    readonly title: string
+    readonly hint: string
+  }[]
+  readonly chosen: Value
+  readonly onChoose: (value: Value) => void
+}
+
+/** One of several, on which other fields depend. */
+export function Choices<Value extends string>(props: ChoicesProps<Value>): JSX.Element {
+  const { legend, name, choices, chosen, onChoose } = props
+  return (
+    <fieldset class="choices">
+      <legend>{legend}</legend>
+      {choices.map(({ value, title, hint }) => (
+        <label key={value} class="choice">
+          <input
+            type="radio"
+            name={name}
+            value={value}
+            checked={value === chosen}
+            onChange={() => onChoose(value)}
+          />
+          <span>
+            {title}
+            <span class="hint">{hint}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 interface MoreFieldsProps {
   readonly title: string
   readonly children: ComponentChildren

@@ -6,7 +6,7 @@ import { Field, FieldError } from '../../../components/field.tsx'
 import { SecretFormDialog, type ShownSecrets } from '../../../components/secrets-dialog.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
 import { readLines, readText, readWords } from '../../../form-values.ts'
-import { Check, createFieldFinder, MoreFields } from '../form-fields.tsx'
+import { Check, Choices, createFieldFinder, MoreFields } from '../form-fields.tsx'
 import { grantTypes, toClientName } from './client-names.ts'
 
 interface ClientFormProps {
@@ -53,7 +53,15 @@ export function ClientForm({ client, onDone, onClose }: ClientFormProps): JSX.El
           defaultValue={client?.client_name}
         />
       </Field>
-      {client === undefined && <TypeField type={type} onType={setType} />}
+      {client === undefined && (
+        <Choices
+          legend="Type"
+          name="client_type"
+          choices={types}
+          chosen={type}
+          onChoose={setType}
+        />
+      )}
       <Field
         label="Redirect URIs"
         hint="One per line. They are compared exactly; only addresses of this machine may use http."
@@ -164,44 +172,14 @@ export function toShown(client: NewOAuthClient): ShownSecrets | undefined {
   }
 }
 
-type ClientType = OAuthClient['client_type']
-
-interface TypeFieldProps {
-  readonly type: ClientType
-  readonly onType: (type: ClientType) => void
-}
-
 const types = [
   {
-    type: 'confidential',
+    value: 'confidential',
     title: 'Confidential',
     hint: 'It runs on a server and can keep a secret.',
   },
-  { type: 'public', title: 'Public', hint: 'A browser, mobile or desktop app: it has no secret.' },
+  { value: 'public', title: 'Public', hint: 'A browser, mobile or desktop app: it has no secret.' },
 ] as const
-
-function TypeField({ type, onType }: TypeFieldProps): JSX.Element {
-  return (
-    <fieldset class="choices">
-      <legend>Type</legend>
-      {types.map((each) => (
-        <label key={each.type} class="choice">
-          <input
-            type="radio"
-            name="client_type"
-            value={each.type}
-            checked={each.type === type}
-            onChange={() => onType(each.type)}
-          />
-          <span>
-            {each.title}
-            <span class="hint">{each.hint}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  )
-}
 
 interface GrantsFieldProps {
   readonly client: OAuthClient | undefined

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact'
 import type { CustomProvider } from '../../../../console/routes/access-items.ts'
 import { Field } from '../../../components/field.tsx'
-import { Check, MoreFields } from '../form-fields.tsx'
+import { Check, Choices, MoreFields } from '../form-fields.tsx'
 
 export type ProviderType = CustomProvider['provider_type']
 
@@ -50,11 +50,11 @@ export function PlainUrls({ provider }: PartProps): JSX.Element {
 
 const types = [
   {
-    type: 'oidc',
+    value: 'oidc',
     title: 'OpenID Connect',
     hint: 'The server finds the addresses and keys of the provider by discovery.',
   },
-  { type: 'oauth2', title: 'OAuth 2.0', hint: 'You enter the addresses of the provider.' },
+  { value: 'oauth2', title: 'OAuth 2.0', hint: 'You enter the addresses of the provider.' },
 ] as const
 
 interface TypeFieldProps {
@@ -64,24 +64,13 @@ interface TypeFieldProps {
 
 export function TypeField({ type, onType }: TypeFieldProps): JSX.Element {
   return (
-    <fieldset class="choices">
-      <legend>Protocol</legend>
-      {types.map((each) => (
-        <label key={each.type} class="choice">
-          <input
-            type="radio"
-            name="provider_type"
-            value={each.type}
-            checked={each.type === type}
-            onChange={() => onType(each.type)}
-          />
-          <span>
-            {each.title}
-            <span class="hint">{each.hint}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
+    <Choices
+      legend="Protocol"
+      name="provider_type"
+      choices={types}
+      chosen={type}
+      onChoose={onType}
+    />
   )
 }
 

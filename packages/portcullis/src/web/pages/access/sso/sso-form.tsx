@@ -6,7 +6,7 @@ import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
 import { readJsonObject, readText, readWords } from '../../../form-values.ts'
-import { createFieldFinder, MoreFields } from '../form-fields.tsx'
+import { Choices, createFieldFinder, MoreFields } from '../form-fields.tsx'
 
 interface SsoFormProps {
   /** Undefined: a new provider is added. */
@@ -44,7 +44,13 @@ export function SsoForm({ provider, onDone, onClose }: SsoFormProps): JSX.Elemen
       onSubmit={save}
       onClose={onClose}
     >
-      <SourceField source={source} onSource={setSource} />
+      <Choices
+        legend="Metadata of the identity provider"
+        name="source"
+        choices={sources}
+        chosen={source}
+        onChoose={setSource}
+      />
       <MetadataField key={source} source={source} provider={provider} />
       <Field
         label="Domains"
@@ -121,40 +127,12 @@ function readProvider(form: FormData, source: Source, provider: SsoProvider | un
 
 const sources = [
   {
-    source: 'url',
+    value: 'url',
     title: 'Metadata URL',
     hint: 'The server reads it now and daily, so new certificates are accepted.',
   },
-  { source: 'xml', title: 'Metadata XML', hint: 'For identity providers without a public URL.' },
+  { value: 'xml', title: 'Metadata XML', hint: 'For identity providers without a public URL.' },
 ] as const
-
-interface SourceFieldProps {
-  readonly source: Source
-  readonly onSource: (source: Source) => void
-}
-
-function SourceField({ source, onSource }: SourceFieldProps): JSX.Element {
-  return (
-    <fieldset class="choices">
-      <legend>Metadata of the identity provider</legend>
-      {sources.map((each) => (
-        <label key={each.source} class="choice">
-          <input
-            type="radio"
-            name="source"
-            value={each.source}
-            checked={each.source === source}
-            onChange={() => onSource(each.source)}
-          />
-          <span>
-            {each.title}
-            <span class="hint">{each.hint}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
-  )
-}
 
 interface MetadataFieldProps {
   readonly source: Source
