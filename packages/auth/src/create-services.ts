@@ -36,6 +36,7 @@ import { createProviderHttp } from './plugins/providers/oauth/provider-http.ts'
 import { mostMetadataCharacters } from './saml/identity-provider.ts'
 import { createServiceProvider } from './saml/service-provider.ts'
 import type { Services } from './services.ts'
+import { createHashBox } from './tokens/hash-box.ts'
 import { createTokenSigner } from './tokens/json-web-token.ts'
 import { createOneTimeTokens } from './tokens/one-time-tokens.ts'
 import { createSecretBox } from './tokens/secret-box.ts'
@@ -110,10 +111,11 @@ export function createServices(settings: ServicesSettings): Services {
       now,
     }),
     proofNonces: createProofNonces(keys.ring('proof_nonces')),
-    passwords: createPasswords(
-      hashing,
-      settings.passwordFormat ?? writtenFormats[config.passwords.hash],
-    ),
+    passwords: createPasswords({
+      queue: hashing,
+      hashes: createHashBox(config.secrets.hashes),
+      written: settings.passwordFormat ?? writtenFormats[config.passwords.hash],
+    }),
     ...createChecks(settings),
     oneTimeTokens,
     decoyIds: createDecoyIds(keys.ring('decoy_ids')),

@@ -212,7 +212,7 @@ export const auth: PackageTable = {
   'import/': {
     inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
     outside: `${texts} node:crypto node:fs node:perf_hooks node:stream`,
-    types: 'pg',
+    types: 'tokens/ pg',
     because: 'It copies rows between databases, and does not depend on the running server.',
   },
   'import/statements/': {},
@@ -229,9 +229,9 @@ export const auth: PackageTable = {
   },
   'export/statements/': {},
   'import/supabase/': {
-    inside: 'import/ import/statements/ db/ db/connection/ saml/',
+    inside: 'import/ import/statements/ tokens/ db/ db/connection/ saml/',
     outside: `${texts} otpauth node:crypto`,
-    types: 'tokens/ pg',
+    types: 'pg',
   },
   'tokens/': {
     inside: 'db/ stored-json.ts errors.ts',
@@ -241,7 +241,7 @@ export const auth: PackageTable = {
   'passwords/': {
     inside: 'passwords/formats/ stored-json.ts errors.ts',
     outside: `${texts} node:crypto node:timers`,
-    types: '@portcullis/service-kit',
+    types: 'tokens/ @portcullis/service-kit',
   },
   'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import type { WrittenFormat } from '../../../packages/auth/src/passwords/formats/password-format.ts'
 import type { Drill } from '../drill.ts'
 import { parseCopiedConfig } from './config.ts'
 
+type HashBoxModule = typeof import('../../../packages/auth/src/tokens/hash-box.ts')
 type FormatsModule = typeof import('../../../packages/auth/src/passwords/formats/index.ts')
 type PasswordsModule = typeof import('../../../packages/auth/src/passwords/passwords.ts')
 
@@ -35,12 +37,16 @@ export const pigeon: WrittenFormat = {
     const path = 'src/passwords/passwords.ts'
     const { createHashQueue, createPasswords } = await copy.load<PasswordsModule>(path)
     const queue = createHashQueue({ atOnce: 1, mostWaiting: 1 })
-    const passwords = createPasswords(queue, formats.writtenFormats[config.hash])
-    const hash = await passwords.hash('secret')
-    assert.equal(hash, '$pigeon$secret')
-    assert.deepEqual(await passwords.check('secret', hash), { isRight: true, isOutdated: false })
+    const { createHashBox } = await copy.load<HashBoxModule>('src/tokens/hash-box.ts')
+    const hashes = createHashBox({ currentId: undefined, byId: new Map() })
+    const open = (written: WrittenFormat) => createPasswords({ queue, hashes, written })
+    const passwords = open(formats.writtenFormats[config.hash])
+    const user = { id: 'ada', encrypted_password: (await passwords.hash('secret')).toStored('ada') }
+    assert.equal(user.encrypted_password, '$pigeon$secret')
+    const kept = { isRight: true, isOutdated: false, reencrypted: undefined }
+    assert.deepEqual(await passwords.check('secret', user), kept)
     // A server that writes another format reads the hash too, and replaces it.
-    const others = createPasswords(queue, formats.writtenFormats.bcrypt)
-    assert.deepEqual(await others.check('secret', hash), { isRight: true, isOutdated: true })
+    const others = open(formats.writtenFormats.bcrypt)
+    assert.deepEqual(await others.check('secret', user), { ...kept, isOutdated: true })
   },
 }

@@ -99,15 +99,21 @@ function findFault(values: ExportValues): string | undefined {
 }
 
 async function exportFile(
-  { database }: Config,
+  { database, secrets }: Config,
   log: Log,
   io: CommandIo,
   { file, isJson }: { readonly file: string; readonly isJson: boolean },
 ): Promise<number> {
   const { writeJsonl } = await import('../export/write-jsonl.ts')
+  const { createHashBox } = await import('../tokens/hash-box.ts')
   const path = resolve(file)
   await using running = await openDatabaseUrl(database.url, log, { joinsRunning: true })
-  const count = await writeJsonl({ url: running.url, schema: database.namespace, file: path })
+  const count = await writeJsonl({
+    url: running.url,
+    schema: database.namespace,
+    file: path,
+    hashes: createHashBox(secrets.hashes),
+  })
   io.stdout.write(
     isJson
       ? `${JSON.stringify({ file: path, users: count })}\n`
@@ -128,6 +134,7 @@ async function exportRows(config: Config, log: Log, { to, option, ...options }: 
   const { runExport } = await import('../export/run-export.ts')
   const { parseSupabaseUrl } = await import('../import/supabase/supabase-url.ts')
   const { openServerKeys } = await import('../tokens/server-keys.ts')
+  const { createHashBox } = await import('../tokens/hash-box.ts')
   const { createSecretBox } = await import('../tokens/secret-box.ts')
   const { url, namespace: schema } = config.database
   const target = parseSupabaseUrl(to, option)
@@ -138,7 +145,10 @@ async function exportRows(config: Config, log: Log, { to, option, ...options }: 
     ...options,
     to: target,
     from: { url: running.url, schema },
-    factorSecrets: createSecretBox(keys.ring('factor_secrets')),
+    tools: {
+      hashes: createHashBox(config.secrets.hashes),
+      factorSecrets: createSecretBox(keys.ring('factor_secrets')),
+    },
     onWarning: (message) => log.warning(message),
   })
 }

@@ -184,13 +184,14 @@ function listDecryptionKeys(sources: readonly Environment[]): readonly string[] 
   return text.split(',').filter((key) => key.trim() !== '')
 }
 
-type FileOptions = Omit<FileImportSettings, 'to' | 'defaults' | 'checks'>
+type FileOptions = Omit<FileImportSettings, 'to' | 'defaults' | 'checks' | 'toStoredHash'>
 
 async function importFile(config: Config, log: Log, options: FileOptions): Promise<ImportReport> {
   const { checkImportFile, runFileImport } = await import('../import/run-file-import.ts')
   await checkImportFile(options.file)
   const { parseEmail, parsePhone } = await import('../addresses.ts')
   const { findPasswordFormat } = await import('../passwords/formats/index.ts')
+  const { createHashBox } = await import('../tokens/hash-box.ts')
   const { url, namespace: schema } = config.database
   await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
   const { audience: aud, defaultGroup: role } = config.tokens
@@ -203,6 +204,7 @@ async function importFile(config: Config, log: Log, options: FileOptions): Promi
       parsePhone,
       isPasswordHash: (hash) => findPasswordFormat(hash) !== undefined,
     },
+    toStoredHash: createHashBox(config.secrets.hashes).seal,
   })
 }
 
@@ -223,6 +225,7 @@ async function importRows(
     '../import/supabase/field-encryption.ts'
   )
   const { createSessionKeyBox } = await import('../features/sessions/imported-tokens.ts')
+  const { createHashBox } = await import('../tokens/hash-box.ts')
   const { createSecretBox } = await import('../tokens/secret-box.ts')
   const source = parseSupabaseUrl(from.text, from.option)
   const decryption = createFieldDecryption(parseDecryptionKeys(keys))
@@ -236,6 +239,7 @@ async function importRows(
     audiences: [config.tokens.audience, ...config.tokens.allowedAudiences],
     tools: {
       decryption,
+      hashes: createHashBox(config.secrets.hashes),
       factorSecrets: createSecretBox(rings.factorSecrets),
       sessionKeys: createSessionKeyBox(rings.refreshTokens),
     },

@@ -30,7 +30,6 @@ import {
   toExternalFlow,
 } from '../plugins/providers/settings.ts'
 import { type SmsConfig, sms, toSms } from '../plugins/sms/settings.ts'
-import type { SecretKeys } from '../tokens/secret-box.ts'
 import {
   type ApiConfig,
   api,
@@ -79,7 +78,7 @@ import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
 import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
 import { type SamlConfig, saml, toSaml } from './saml.ts'
-import { secrets, toSecrets } from './secrets.ts'
+import { type SecretsConfig, secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { hasPublicKey, type TokensConfig, tokens, toTokens } from './tokens.ts'
 import { toWeb3, type Web3Config, web3 } from './web3.ts'
@@ -126,7 +125,7 @@ export interface Config {
   readonly site: SiteConfig
   readonly tokens: TokensConfig
   /** The keys that encrypt the keys in the database. */
-  readonly secrets: SecretKeys
+  readonly secrets: SecretsConfig
   readonly mail: MailConfig
   readonly emailValidation: EmailValidationConfig
   readonly sms: SmsConfig

@@ -11,6 +11,7 @@ import {
   string,
 } from '@portcullis/service-kit/settings/env'
 import { toCode, toReason } from '@portcullis/service-kit/text/reason'
+import type { HashKeys } from '../tokens/hash-box.ts'
 import type { SecretKeys } from '../tokens/secret-box.ts'
 import { withOldNames } from './variables.ts'
 
@@ -32,7 +33,8 @@ export const secrets = {
     encrypts: boolean(
       'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPT',
       false,
-      'Whether AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY encrypts what AUTH_SECRETS_KEY would encrypt',
+      'Whether AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY encrypts what AUTH_SECRETS_KEY would encrypt, ' +
+        'and also password hashes',
     ),
     encryptionKeyId: string(
       'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID',
@@ -60,8 +62,15 @@ const missing =
   'secrets of second factors. Set it to a random string: ' +
   `node -p "require('node:crypto').randomBytes(32).toString('base64url')"`
 
-/** Returns the keys that encrypt other keys. */
-export function toSecrets(settings: Settings<typeof secrets.variables>, check: Check): SecretKeys {
+export interface SecretsConfig extends SecretKeys {
+  readonly hashes: HashKeys
+}
+
+/** Returns the keys that encrypt other keys, and those that encrypt password hashes. */
+export function toSecrets(
+  settings: Settings<typeof secrets.variables>,
+  check: Check,
+): SecretsConfig {
   const { variables } = secrets
   const isInFile = settings.file !== ''
   if (isInFile && settings.keys.length > 0) {
@@ -81,7 +90,13 @@ export function toSecrets(settings: Settings<typeof secrets.variables>, check: C
   if (encryption === undefined && !isInFile) {
     check.note(`${check.nameOf(variables.keys)} ${missing}`)
   }
-  return { encryption, all: [...new Set([...own, ...named])] }
+  // AUTH_SECRETS_KEY does not encrypt hashes: an operator who loses it must not lose all passwords.
+  const currentId = settings.encrypts ? settings.encryptionKeyId : undefined
+  return {
+    encryption,
+    all: [...new Set([...own, ...named])],
+    hashes: { currentId, byId: settings.decryptionKeys },
+  }
 }
 
 const key256 = /^[\w-]{43}$/

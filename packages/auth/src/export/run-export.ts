@@ -26,8 +26,7 @@ import { copySchema, copyTables, isCopied } from '../import/statements/dry-run-c
 import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supabase-schema.ts'
 import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
 import { copyWithSecondPass } from '../import/table-importer.ts'
-import type { SecretBox } from '../tokens/secret-box.ts'
-import { type SecretRow, secretKinds } from './secrets.ts'
+import { type SecretRow, type SecretTools, secretKinds } from './secrets.ts'
 import * as statements from './statements/batches.ts'
 import type { ExportTable } from './statements/export-table.ts'
 import { openTriggerGuard, type TriggerGuard } from './user-triggers.ts'
@@ -35,8 +34,7 @@ import { openTriggerGuard, type TriggerGuard } from './user-triggers.ts'
 export interface ExportSettings {
   readonly to: SupabaseUrl
   readonly from: { readonly url: string; readonly schema: string }
-  /** Decrypts TOTP secrets and the secrets of custom providers. */
-  readonly factorSecrets: SecretBox
+  readonly tools: SecretTools
   readonly isDryRun: boolean
   readonly onProgress: ImportSettings['onProgress']
   readonly onWarning: (message: string) => void
@@ -198,8 +196,9 @@ class TableExporter {
   async #convertSecrets(table: ExportTable): Promise<void> {
     const kind = secretKinds[table.name]
     if (kind === undefined) return
-    const { rows } = await this.#run<SecretRow>(statements.selectSecrets(table, kind.columns))
-    const secrets = rows.map((row) => kind.convert(row, this.#settings.factorSecrets))
+    const { columns, condition = 'true' } = kind
+    const { rows } = await this.#run<SecretRow>(statements.selectSecrets(table, columns, condition))
+    const secrets = rows.map((row) => kind.convert(row, this.#settings.tools))
     await this.#run(statements.stageSecrets, [
       rows.map(({ id }) => id),
       secrets.map(({ text }) => text),

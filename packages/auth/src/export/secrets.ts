@@ -1,10 +1,19 @@
 import { Secret } from 'otpauth'
+import type { HashBox } from '../tokens/hash-box.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
+
+export interface SecretTools {
+  /** Decrypts password hashes. */
+  readonly hashes: HashBox
+  /** Decrypts TOTP secrets and the secrets of custom providers. */
+  readonly factorSecrets: SecretBox
+}
 
 /** A staged row with a secret. */
 export interface SecretRow {
   readonly id: string
-  readonly secret: Buffer | null
+  readonly secret?: Buffer | null
+  readonly hash?: string
   readonly credential?: StoredCredential | null
   readonly aaguid?: string | null
 }
@@ -18,30 +27,37 @@ export interface ExportedSecret {
 interface SecretKind {
   /** Expressions over the staged row `s`, which become the fields of `SecretRow`. */
   readonly columns: string
-  convert(row: SecretRow, box: SecretBox): ExportedSecret
+  /** Which staged rows have such a secret. Default: all. */
+  readonly condition?: string
+  convert(row: SecretRow, tools: SecretTools): ExportedSecret
 }
 
 /**
  * By table of Supabase Auth: its secrets. They are written unencrypted, which Supabase Auth can read. It
- * encrypts TOTP secrets at the next use.
+ * encrypts TOTP secrets and password hashes at the next use.
  */
 export const secretKinds: Readonly<Record<string, SecretKind>> = {
+  users: {
+    columns: 's.encrypted_password as hash',
+    condition: `s.encrypted_password like '{%'`,
+    convert: ({ id, hash = '' }, { hashes }) => ({ text: hashes.open(hash, id), json: null }),
+  },
   mfa_factors: {
     columns: 's.secret, s.web_authn_credential as credential, s.web_authn_aaguid as aaguid',
-    convert({ id, secret, credential = null, aaguid = null }, box) {
+    convert({ id, secret = null, credential = null, aaguid = null }, { factorSecrets }) {
       return {
         text:
           secret === null
             ? null
-            : new Secret({ buffer: new Uint8Array(box.open(secret, id)).buffer }).base32,
+            : new Secret({ buffer: new Uint8Array(factorSecrets.open(secret, id)).buffer }).base32,
         json: credential === null ? null : toSupabaseCredential(credential, aaguid),
       }
     },
   },
   custom_oauth_providers: {
     columns: 's.client_secret as secret',
-    convert({ id, secret }, box) {
-      return { text: secret === null ? '' : box.open(secret, id).toString(), json: null }
+    convert({ id, secret = null }, { factorSecrets }) {
+      return { text: secret === null ? '' : factorSecrets.open(secret, id).toString(), json: null }
     },
   },
 }

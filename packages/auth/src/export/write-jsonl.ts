@@ -4,12 +4,22 @@ import { openClient } from '../db/connection/open-client.ts'
 import { nilId } from '../db/nil-id.ts'
 import { withSchema } from '../db/statement.ts'
 import { beginSnapshot, commit } from '../db/transaction.ts'
+import type { HashBox } from '../tokens/hash-box.ts'
 import { selectUserRecords, timesInUtc } from './statements/batches.ts'
 
 export interface WriteJsonlSettings {
   readonly url: string
   readonly schema: string
   readonly file: string
+  /** Decrypts password hashes. */
+  readonly hashes: HashBox
+}
+
+interface RecordRow {
+  readonly id: string
+  readonly record: string
+  /** The password hash if it is encrypted, in which case the record does not contain it. */
+  readonly encrypted: string | null
 }
 
 /**
@@ -17,19 +27,24 @@ export interface WriteJsonlSettings {
  * read from one snapshot.
  * @returns the number of users.
  */
-export async function writeJsonl({ url, schema, file }: WriteJsonlSettings): Promise<number> {
+export async function writeJsonl({
+  url,
+  schema,
+  file,
+  hashes,
+}: WriteJsonlSettings): Promise<number> {
   const client = await openClient(url, 'portcullis-auth export')
   let count = 0
   const text = withSchema(selectUserRecords, schema)
   async function* lines(): AsyncGenerator<string> {
     let after = nilId
     for (;;) {
-      const { rows } = await client.query<{ id: string; record: string }>(text, [after])
+      const { rows } = await client.query<RecordRow>(text, [after])
       const last = rows.at(-1)
       if (last === undefined) return
       count += rows.length
       after = last.id
-      yield `${rows.map(({ record }) => record).join('\n')}\n`
+      yield `${rows.map((row) => toLine(row, hashes)).join('\n')}\n`
     }
   }
   try {
@@ -44,4 +59,11 @@ export async function writeJsonl({ url, schema, file }: WriteJsonlSettings): Pro
   } finally {
     await client.end()
   }
+}
+
+/** The record is not parsed, because that would round large numbers in the metadata. */
+function toLine({ id, record, encrypted }: RecordRow, hashes: HashBox): string {
+  if (encrypted === null) return record
+  const hash = JSON.stringify(hashes.open(encrypted, id))
+  return `{"password_hash" : ${hash}, ${record.slice(1)}`
 }

@@ -35,6 +35,8 @@ export interface FileImportSettings {
   readonly batchRows: number
   readonly defaults: FileDefaults
   readonly checks: RecordChecks
+  /** Returns a password hash in the form in which it is stored. */
+  readonly toStoredHash: (hash: string, userId: string) => string
   readonly onProgress: (done: number) => void
   readonly onWarning: (message: string) => void
 }
@@ -112,7 +114,7 @@ async function importRecords(
     const fileUsers = [...batch.values()]
     await writer.run(addSeen, [[...batch.keys()]])
     batch = new Map()
-    const userRows = fileUsers.map(({ user }) => user)
+    const userRows = fileUsers.map(({ user }) => withStoredHash(user, settings))
     const identityRows = fileUsers.flatMap((each) => each.identities)
     await writeRows(writer, users, userRows, userReport)
     await writeRows(writer, identities, identityRows, identityReport)
@@ -133,6 +135,16 @@ async function importRecords(
   }
   await flush()
   return [userReport, identityReport]
+}
+
+/** The hash of the record, by which a later import recognises it, is that of the unencrypted values. */
+function withStoredHash(
+  user: FileUser['user'],
+  { toStoredHash }: FileImportSettings,
+): FileUser['user'] {
+  const { id, encrypted_password: hash } = user
+  if (typeof hash !== 'string') return user
+  return { ...user, encrypted_password: toStoredHash(hash, String(id)) }
 }
 
 async function* readRecords({ file, format }: FileImportSettings): AsyncGenerator<RawRecord> {

@@ -201,6 +201,7 @@ class Import {
       source: this.#source,
       schema: this.#schema,
       writer: this.#writer,
+      tools: this.#settings.tools,
       isPartial: this.#settings.since !== undefined,
     }
     return await this.#writer.transaction(() => verifyImport(settings, tables, reports))

@@ -81,11 +81,12 @@ export class TableImporter {
   async #convertSecrets(table: ImportTable): Promise<void> {
     const kind = secretKinds[table.name]
     if (kind === undefined) return
+    const { tools } = this.#settings
     const { rows } = await this.#writer.run<SecretRow>(
-      batches.selectSecrets(table, kind.columns, kind.condition),
+      batches.selectSecrets(table, kind.columns, kind.condition(tools)),
     )
     if (rows.length === 0) return
-    const secrets = rows.map((row) => kind.convert(row, this.#settings.tools))
+    const secrets = rows.map((row) => kind.convert(row, tools))
     await this.#writer.run(batches.stageSecrets, [
       rows.map(({ id }) => id),
       secrets.map(({ sealed }) => sealed ?? null),

@@ -1,9 +1,11 @@
 import { toCountText } from '@portcullis/service-kit/text/format'
 import type { Client } from 'pg'
+import type { HashBox } from '../tokens/hash-box.ts'
 import type { TableReport, Verification } from './report.ts'
 import { countPresent } from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import { pickSample, readOwnChecksums, readSourceChecksums } from './statements/samples.ts'
+import type { SecretTools } from './supabase/secrets.ts'
 import type { SupabaseSchema } from './supabase/supabase-schema.ts'
 import type { TargetWriter } from './target-writer.ts'
 
@@ -11,6 +13,7 @@ export interface VerifySettings {
   readonly source: Client
   readonly schema: SupabaseSchema
   readonly writer: TargetWriter
+  readonly tools: SecretTools
   /** Whether only changed rows were read. */
   readonly isPartial: boolean
 }
@@ -23,6 +26,7 @@ const mostDifferences = 20
 interface Checksums {
   readonly id: string
   readonly checksum: string
+  /** The password hash, which either server may have encrypted; null in other tables. */
   readonly password: string | null
 }
 
@@ -32,7 +36,7 @@ export async function verifyImport(
   tables: readonly ImportTable[],
   reports: readonly TableReport[],
 ): Promise<Verification> {
-  const { source, schema, writer, isPartial } = settings
+  const { source, schema, writer, tools, isPartial } = settings
   const differences: string[] = []
   let sampled = 0
   for (const table of tables) {
@@ -52,17 +56,28 @@ export async function verifyImport(
     const { rows: ours } = await writer.run<Checksums>(readOwnChecksums(table), [ids])
     sampled += ours.length
     const byId = new Map(theirs.map((row) => [row.id, row]))
-    for (const { id, checksum, password } of ours) {
+    for (const our of ours) {
+      const { id } = our
       const their = byId.get(id)
       // A row that the source no longer has is not a difference: the import removes it, or reports
-      // that it is kept. The checksum of a password is null if the source encrypts it.
+      // that it is kept.
       const isSame =
         their === undefined ||
-        (their.checksum === checksum && (their.password === null || their.password === password))
+        (their.checksum === our.checksum && hasSamePassword(their, our, tools.hashes))
       if (!isSame) differences.push(`${table.name}: the row ${id} differs from the source`)
     }
   }
   return { hasCounts: !isPartial, sampled, differences: shorten(differences) }
+}
+
+/** Hashes that the source encrypts are not compared: rows that did not change need no key. */
+function hasSamePassword(
+  { id, password: theirs }: Checksums,
+  { password: ours }: Checksums,
+  hashes: HashBox,
+): boolean {
+  if (theirs === null || ours === null) return theirs === ours
+  return theirs.startsWith('{') || theirs === hashes.open(ours, id)
 }
 
 function shorten(differences: readonly string[]): readonly string[] {

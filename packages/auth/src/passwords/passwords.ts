@@ -1,22 +1,38 @@
 import { ApiError } from '../errors.ts'
+import type { HashBox } from '../tokens/hash-box.ts'
 import { findPasswordFormat, writtenFormats } from './formats/index.ts'
 import type { WrittenFormat } from './formats/password-format.ts'
 import { isHashable } from './password-policy.ts'
 
 export interface Passwords {
-  /** Returns the hash to store. */
-  hash(password: string): Promise<string>
+  hash(password: string): Promise<NewHash>
+  /** Returns a hash that another system has made in the form in which it is stored. */
+  toStored(hash: string, userId: string): string
   /**
-   * Whether the password matches the hash. Pass undefined for a user who does not exist or has no
-   * password: the check takes the same time, so that timing reveals nothing. A password that
-   * `isHashable` rejects never matches.
+   * Whether the password is that of the user. Pass undefined for a user who does not exist: the check
+   * takes the same time, as it does for a user without a password, so that timing reveals nothing. A
+   * password that `isHashable` rejects never matches.
+   * @throws {SettingError} if the key that encrypted the hash is unknown.
    */
-  check(password: string, hash: string | undefined): Promise<CheckedPassword>
+  check(password: string, owner: PasswordOwner | undefined): Promise<CheckedPassword>
   /**
    * Creates a hash for a user without a password: no password matches it, and checking it takes the
-   * usual time.
+   * usual time. It is not encrypted, because it protects nothing.
    */
   createUnusable(): string
+}
+
+/** A hash that is not encrypted yet, because the encryption depends on the user. */
+export interface NewHash {
+  /** Returns the form in which the hash is stored for this user. */
+  toStored(userId: string): string
+}
+
+/** A user as stored. */
+export interface PasswordOwner {
+  readonly id: string
+  /** The hash, encrypted if that is configured; null if the user has no password. */
+  readonly encrypted_password: string | null
 }
 
 interface CheckedPassword {
@@ -25,27 +41,53 @@ interface CheckedPassword {
    * Whether the hash should be replaced because its format or parameters are not the current ones.
    */
   readonly isOutdated: boolean
+  /** The same hash, encrypted with the current key; undefined if it need not be encrypted again. */
+  readonly reencrypted: string | undefined
 }
 
-export function createPasswords(
-  queue: HashQueue,
-  written: WrittenFormat = writtenFormats.bcrypt,
-): Passwords {
+export interface PasswordsParts {
+  readonly queue: HashQueue
+  readonly hashes: HashBox
+  /** Default: bcrypt. */
+  readonly written?: WrittenFormat
+}
+
+export function createPasswords({
+  queue,
+  hashes,
+  written = writtenFormats.bcrypt,
+}: PasswordsParts): Passwords {
   const decoy = written.createUnusable()
+  // Encrypted, so that decrypting it takes the usual time.
+  const noUser = { id: '', stored: hashes.seal(decoy, '') }
   const pretend = async (password: string): Promise<void> => {
     await queue.run(() => written.verify(isHashable(password) ? password : '', decoy))
   }
   return {
-    hash: (password) => queue.run(() => written.hash(password)),
-    async check(password, hash = decoy) {
+    async hash(password) {
+      const hash = await queue.run(() => written.hash(password))
+      return { toStored: (userId) => hashes.seal(hash, userId) }
+    },
+    toStored: hashes.seal,
+    async check(password, owner) {
+      const { id, stored } =
+        owner && owner.encrypted_password !== null
+          ? { id: owner.id, stored: owner.encrypted_password }
+          : noUser
+      const hash = hashes.open(stored, id)
       const format = findPasswordFormat(hash)
       if (format === undefined) {
         await pretend(password)
-        return { isRight: false, isOutdated: false }
+        return { isRight: false, isOutdated: false, reencrypted: undefined }
       }
       const isFit = isHashable(password)
       const matches = await queue.run(() => format.verify(isFit ? password : '', hash))
-      return { isRight: isFit && matches && hash !== decoy, isOutdated: !written.isCurrent(hash) }
+      const isRight = isFit && matches && hash !== decoy
+      return {
+        isRight,
+        isOutdated: !written.isCurrent(hash),
+        reencrypted: isRight && !hashes.isCurrent(stored) ? hashes.seal(hash, id) : undefined,
+      }
     },
     createUnusable: written.createUnusable,
   }

@@ -67,7 +67,7 @@ export function countPasswords(
   return {
     ...passwords,
     hash: (password) => counted('hash_password', () => passwords.hash(password)),
-    check: (password, hash) =>
-      counted('compare_hash_and_password', () => passwords.check(password, hash)),
+    check: (password, owner) =>
+      counted('compare_hash_and_password', () => passwords.check(password, owner)),
   }
 }

@@ -557,6 +557,7 @@ test('secrets keys come from a variable or a file, and their absence causes a wa
   assert.deepEqual(withRequired(toFile(`${first}\n${second}\n`)).secrets, {
     encryption: first,
     all: [first, second],
+    hashes: { currentId: undefined, byId: new Map() },
   })
   assert.match(
     notesOf({ AUTH_SECRETS_KEY: '' }).join(),

@@ -33,14 +33,27 @@ test('GOTRUE_SECURITY_DB_ENCRYPTION_* name the key that encrypts and those that 
     [`${prefix}_ENCRYPTION_KEY`]: second,
     [`${prefix}_DECRYPTION_KEYS`]: `a:${first},b:${second}`,
   }
-  assert.deepEqual(configOf(env).secrets, { encryption: second, all: [second, first] })
+  const byId = new Map([
+    ['a', first],
+    ['b', second],
+  ])
+  assert.deepEqual(configOf(env).secrets, {
+    encryption: second,
+    all: [second, first],
+    hashes: { currentId: 'b', byId },
+  })
   assert.ok(!notesOf(env).some((note) => note.includes('AUTH_SECRETS_KEY')), 'no key is missing')
   const stopped = { ...env, [`${prefix}_ENCRYPT`]: 'false' }
-  assert.deepEqual(configOf(stopped).secrets, { encryption: undefined, all: [first, second] })
+  const kept = { currentId: undefined, byId }
+  assert.deepEqual(configOf(stopped).secrets, {
+    encryption: undefined,
+    all: [first, second],
+    hashes: kept,
+  })
   assert.ok(notesOf(stopped).some((note) => note.startsWith('AUTH_SECRETS_KEY is not set')))
   const own = required.AUTH_SECRETS_KEY
   const moved = configOf({ ...stopped, AUTH_SECRETS_KEY: own })
-  assert.deepEqual(moved.secrets, { encryption: own, all: [own, first, second] })
+  assert.deepEqual(moved.secrets, { encryption: own, all: [own, first, second], hashes: kept })
 })
 
 test('all faults of GOTRUE_SECURITY_DB_ENCRYPTION_* are reported at once, without the keys', () => {

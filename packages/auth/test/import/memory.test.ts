@@ -10,6 +10,7 @@ import type { ImportProgress } from '../../src/import/import-settings.ts'
 import { runImport } from '../../src/import/run-import.ts'
 import { createFieldDecryption } from '../../src/import/supabase/field-encryption.ts'
 import { parseSupabaseUrl } from '../../src/import/supabase/supabase-url.ts'
+import { createHashBox } from '../../src/tokens/hash-box.ts'
 import { createKeyRing } from '../../src/tokens/key-ring.ts'
 import { createSecretBox } from '../../src/tokens/secret-box.ts'
 import { openAuthServer } from '../support/auth-server.ts'
@@ -42,6 +43,7 @@ test('the memory of an import does not grow with the number of users', async (t)
     to: { url: server.databaseUrl, schema: server.schema },
     tools: {
       decryption: createFieldDecryption(new Map()),
+      hashes: createHashBox({ currentId: undefined, byId: new Map() }),
       factorSecrets: createSecretBox(ring),
       sessionKeys: createSessionKeyBox(ring),
     },

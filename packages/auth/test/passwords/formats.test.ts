@@ -4,8 +4,16 @@ import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import { findPasswordFormat, writtenFormats } from '../../src/passwords/formats/index.ts'
 import { createHashQueue, createPasswords } from '../../src/passwords/passwords.ts'
+import { createHashBox } from '../../src/tokens/hash-box.ts'
 
 const queue = createHashQueue({ atOnce: 2, mostWaiting: 100 })
+const hashes = createHashBox({ currentId: undefined, byId: new Map() })
+const open = (name: keyof typeof writtenFormats) =>
+  createPasswords({ queue, hashes, written: writtenFormats[name] })
+const toOwner = (hash: string | undefined) => ({ id: 'a user', encrypted_password: hash ?? null })
+
+/** The result for hashes that are not encrypted. */
+const plain = { reencrypted: undefined }
 
 /** The example from the Firebase scrypt repository; the password is `user1password`. */
 const firebase =
@@ -26,49 +34,48 @@ const imported = {
 
 for (const name of ['bcrypt', 'argon2id'] as const) {
   test(`every importable format is verified and rehashed as ${name}`, async () => {
-    const passwords = createPasswords(queue, writtenFormats[name])
+    const passwords = open(name)
     for (const [kind, hash] of Object.entries(imported)) {
-      const right = await passwords.check('user1password', hash)
-      assert.deepEqual(right, { isRight: true, isOutdated: true }, kind)
-      assert.equal((await passwords.check('another', hash)).isRight, false, kind)
+      const right = await passwords.check('user1password', toOwner(hash))
+      assert.deepEqual(right, { ...plain, isRight: true, isOutdated: true }, kind)
+      assert.equal((await passwords.check('another', toOwner(hash))).isRight, false, kind)
     }
   })
 }
 
 test('new hashes are bcrypt with cost 10 or argon2id with the OWASP parameters, and need no rehash', async () => {
   const written = { bcrypt: /^\$2b\$10\$/, argon2id: /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/ }
-  const hashes = new Map<string, string>()
+  const byName = new Map<string, string>()
   for (const name of ['bcrypt', 'argon2id'] as const) {
-    const passwords = createPasswords(queue, writtenFormats[name])
-    const hash = await passwords.hash('right')
-    hashes.set(name, hash)
+    const passwords = open(name)
+    const hash = (await passwords.hash('right')).toStored('a user')
+    byName.set(name, hash)
     assert.match(hash, written[name])
-    assert.deepEqual(await passwords.check('right', hash), { isRight: true, isOutdated: false })
-    assert.equal((await passwords.check('wrong', hash)).isRight, false)
+    assert.deepEqual(await passwords.check('right', toOwner(hash)), {
+      ...plain,
+      isRight: true,
+      isOutdated: false,
+    })
+    assert.equal((await passwords.check('wrong', toOwner(hash))).isRight, false)
   }
-  const other = await createPasswords(queue, writtenFormats.argon2id).check(
-    'right',
-    hashes.get('bcrypt'),
-  )
-  assert.deepEqual(other, { isRight: true, isOutdated: true })
-  const back = await createPasswords(queue).check('right', hashes.get('argon2id'))
-  assert.deepEqual(back, { isRight: true, isOutdated: true })
+  const other = await open('argon2id').check('right', toOwner(byName.get('bcrypt')))
+  assert.deepEqual(other, { ...plain, isRight: true, isOutdated: true })
+  const back = await open('bcrypt').check('right', toOwner(byName.get('argon2id')))
+  assert.deepEqual(back, { ...plain, isRight: true, isOutdated: true })
 })
 
 test('the placeholder for a missing hash has the configured format', () => {
-  assert.match(createPasswords(queue).createUnusable(), /^\$2b\$10\$/)
-  assert.match(
-    createPasswords(queue, writtenFormats.argon2id).createUnusable(),
-    /^\$argon2id\$.+m=19456,t=2,p=1/,
-  )
+  assert.match(open('bcrypt').createUnusable(), /^\$2b\$10\$/)
+  assert.match(open('argon2id').createUnusable(), /^\$argon2id\$.+m=19456,t=2,p=1/)
 })
 
 test('no password matches for a user without one', async () => {
   for (const name of ['bcrypt', 'argon2id'] as const) {
-    const passwords = createPasswords(queue, writtenFormats[name])
+    const passwords = open(name)
     assert.equal((await passwords.check('', undefined)).isRight, false)
     assert.equal((await passwords.check('anything', undefined)).isRight, false)
-    assert.equal((await passwords.check('x', passwords.createUnusable())).isRight, false)
+    assert.equal((await passwords.check('anything', toOwner(undefined))).isRight, false)
+    assert.equal((await passwords.check('x', toOwner(passwords.createUnusable()))).isRight, false)
   }
 })
 

@@ -10,6 +10,7 @@ import { createServer } from '../../src/http/server.ts'
 import { createGuesses } from '../../src/limits/guesses.ts'
 import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { createPasswords } from '../../src/passwords/passwords.ts'
+import { createHashBox } from '../../src/tokens/hash-box.ts'
 import { openServerKeys } from '../../src/tokens/server-keys.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { isBackgroundStatement } from '../support/background-statements.ts'
@@ -90,8 +91,8 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
       // Limits are not tested here, and all requests come from one address.
       requestLimits: unlimited,
       guesses: createGuesses(unlimited),
-      passwords: createPasswords(
-        {
+      passwords: createPasswords({
+        queue: {
           waiting: 0,
           running: 0,
           run(hash) {
@@ -99,8 +100,9 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
             return hash()
           },
         },
-        createBcrypt(4),
-      ),
+        hashes: createHashBox(config.secrets.hashes),
+        written: createBcrypt(4),
+      }),
     },
     log,
   })

@@ -2,29 +2,18 @@
  * @servers postgres
  */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { runCommand } from '../support/auth-command.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
+import { encryptionKeys, toEncryptionEnvironment } from '../support/encryption-keys.ts'
 import { claimsOf, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 
-const [first, second] = [randomBytes(32), randomBytes(32)].map((key) => key.toString('base64url'))
-
-function toEnv(encrypts: boolean, id: 'a' | 'b', keys: readonly ('a' | 'b')[]) {
-  const values = { a: first ?? '', b: second ?? '' }
-  const prefix = 'GOTRUE_SECURITY_DB_ENCRYPTION'
-  return {
-    AUTH_SECRETS_KEY: '',
-    [`${prefix}_ENCRYPT`]: `${encrypts}`,
-    [`${prefix}_ENCRYPTION_KEY_ID`]: id,
-    [`${prefix}_ENCRYPTION_KEY`]: values[id],
-    [`${prefix}_DECRYPTION_KEYS`]: keys.map((name) => `${name}:${values[name]}`).join(),
-  }
-}
-
 test('keys in the format of GoTrue encrypt TOTP secrets and can be replaced', async (t) => {
-  const server = await openFlowServer(t, { ...factorEnvironment, ...toEnv(true, 'a', ['a']) })
+  const server = await openFlowServer(t, {
+    ...factorEnvironment,
+    ...toEncryptionEnvironment(true, 'a', ['a']),
+  })
   if (!server) return
   const { query, databaseUrl: url, schema, clock } = server
   const member = await createFactorCalls(server).newMember()
@@ -54,20 +43,23 @@ test('keys in the format of GoTrue encrypt TOTP secrets and can be replaced', as
     const rows = await query('select secret from mfa_factors where id = $1', [member.factorId])
     assert.equal(rows.length, 1)
     await assert.rejects(open({ AUTH_SECRETS_KEY: '' }), /AUTH_SECRETS_KEY is not set/)
-    await assert.rejects(open(toEnv(true, 'b', ['b'])), /AUTH_SECRETS_KEY has another key/)
+    await assert.rejects(
+      open(toEncryptionEnvironment(true, 'b', ['b'])),
+      /AUTH_SECRETS_KEY has another key/,
+    )
   })
 
   await t.test('another key encrypts while the old one still decrypts', async () => {
-    assert.equal(await verify(await open(toEnv(true, 'b', ['a', 'b']))), 'aal2')
+    assert.equal(await verify(await open(toEncryptionEnvironment(true, 'b', ['a', 'b']))), 'aal2')
     const [ofSecond, ...more] = await fingerprints()
     assert.deepEqual(more, [])
     assert.notEqual(ofSecond, ofFirst)
-    assert.equal(await verify(await open(toEnv(true, 'b', ['b']))), 'aal2')
+    assert.equal(await verify(await open(toEncryptionEnvironment(true, 'b', ['b']))), 'aal2')
   })
 
   await t.test('without encryption, existing keys stay encrypted and readable', async () => {
     const before = await fingerprints()
-    const env = toEnv(false, 'b', ['b'])
+    const env = toEncryptionEnvironment(false, 'b', ['b'])
     assert.equal(await verify(await open(env)), 'aal2')
     assert.deepEqual(await fingerprints(), before)
     const all = { ...testEnvironment, ...env, DATABASE_URL: url, AUTH_DB_NAMESPACE: schema }
@@ -77,7 +69,10 @@ test('keys in the format of GoTrue encrypt TOTP secrets and can be replaced', as
   })
 
   await t.test('the same key is accepted as AUTH_SECRETS_KEY', async () => {
-    assert.equal(await verify(await open({ AUTH_SECRETS_KEY: second ?? '' })), 'aal2')
+    assert.equal(
+      await verify(await open({ AUTH_SECRETS_KEY: encryptionKeys.b.toString('base64url') })),
+      'aal2',
+    )
     assert.equal((await fingerprints()).length, 1)
   })
 })

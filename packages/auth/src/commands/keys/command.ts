@@ -16,9 +16,10 @@ import { type KeyVerb, keyVerbs } from './verbs.ts'
 
 const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir DIR]
 
-Shows and replaces the keys that all servers of a database share. Servers may be
-running; they load new keys within a minute. Without a NAME, all keys are
-selected. docs/auth-operations.md explains each key.
+Shows and replaces the keys that all servers of a database share, and the
+encryption of password hashes. Servers may be running; they load new keys within
+a minute. Without a NAME, all keys are selected. docs/auth-operations.md
+explains each key.
 
 Verbs:
 ${toVerbLines(keyVerbs)}
@@ -70,7 +71,7 @@ function parse(args: readonly string[]): ParsedArguments | string {
     if (verb === undefined) return toVerbFault(positionals[0], Object.keys(keyVerbs))
     if (isForced && verb.takesForce !== true) return `${name} has no option --force.`
     if (names.length > 0 && !verb.takesNames) {
-      return `Unexpected argument ${JSON.stringify(names[0])}: ${name} changes all keys.`
+      return `Unexpected argument ${JSON.stringify(names[0])}: ${name} takes no names.`
     }
     const unknown = names.find((each) => !keyNames.some((known) => known === each))
     if (unknown !== undefined) {

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { CommandIo } from '@portcullis/service-kit/cli/command'
 import type { Verb } from '@portcullis/service-kit/cli/verbs'
 import { toCountText } from '@portcullis/service-kit/text/format'
+import type { SecretsConfig } from '../../config/secrets.ts'
 import type { Database } from '../../db/database.ts'
 import { nilId } from '../../db/nil-id.ts'
+import { createHashBox } from '../../tokens/hash-box.ts'
 import { createKeyRing, type KeyName, keyNames } from '../../tokens/key-ring.ts'
-import { createSecretBox, createWrappingKeys, type SecretKeys } from '../../tokens/secret-box.ts'
+import { createSecretBox, createWrappingKeys } from '../../tokens/secret-box.ts'
 import { activationMs, rewrap, toOwner, unwrap as unwrapKey } from '../../tokens/server-keys.ts'
 import {
   addKeyVersion,
@@ -17,6 +19,7 @@ import {
   resealFactorSecret,
   restorePlainKey,
 } from '../../tokens/statements.ts'
+import { asConfigured, replaceHashes } from './password-hashes.ts'
 
 /** A verb of `auth keys`. */
 export interface KeyVerb extends Verb {
@@ -30,8 +33,7 @@ export interface KeyVerb extends Verb {
 
 interface KeyInput {
   readonly db: Database
-  /** AUTH_SECRETS_KEY. */
-  readonly secrets: SecretKeys
+  readonly secrets: SecretsConfig
   /** The selected keys. */
   readonly names: readonly KeyName[]
   readonly isForced: boolean
@@ -157,12 +159,32 @@ async function resealSecrets({ db }: KeyInput, { keys }: KeyVersions): Promise<v
   }
 }
 
+const passwords: KeyVerb = {
+  synopsis: '',
+  summary:
+    'encrypt all password hashes with the current key; decrypt them if\nAUTH_SECURITY_DB_ENCRYPTION_ENCRYPT is false',
+  takesNames: false,
+  async run({ db, secrets, io }) {
+    const hashes = createHashBox(secrets.hashes)
+    const count = await replaceHashes(db, asConfigured(hashes))
+    const change = hashes.encrypts
+      ? `encrypted with the key ${secrets.hashes.currentId}`
+      : 'decrypted'
+    io.stdout.write(
+      `${toCountText(count, 'password hash was', 'password hashes were')} ${change}.\n`,
+    )
+  },
+}
+
 const unwrap: KeyVerb = {
   synopsis: '',
-  summary: 'store all keys unencrypted, so that servers can start without\nAUTH_SECRETS_KEY',
+  summary:
+    'store all keys and password hashes unencrypted, so that servers can start\nwithout AUTH_SECRETS_KEY',
   takesNames: false,
   async run(input) {
-    const { db, io } = input
+    const { db, secrets, io } = input
+    const hashes = createHashBox(secrets.hashes)
+    await replaceHashes(db, hashes.open)
     for (const name of keyNames) {
       const { rows, keys } = await readKey(input, name)
       for (const [at, row] of rows.entries()) {
@@ -175,9 +197,15 @@ const unwrap: KeyVerb = {
       const { keys } = await readKey(input, name)
       await db.run(restorePlainKey, { name, key: keys[0] })
     }
-    io.stdout.write('The keys are no longer encrypted.\n')
+    io.stdout.write('The keys and password hashes are no longer encrypted.\n')
   },
 }
 
 /** The order in which help lists the verbs. */
-export const keyVerbs: Readonly<Record<string, KeyVerb>> = { list, rotate, retire, unwrap }
+export const keyVerbs: Readonly<Record<string, KeyVerb>> = {
+  list,
+  rotate,
+  retire,
+  passwords,
+  unwrap,
+}

@@ -44,8 +44,8 @@ export const findLast = (table: ExportTable): string =>
   `select max(id::text) as last from ${toStage(table)}`
 
 /** @param columns the expressions over the staged row `s` that become the fields of the rows. */
-export const selectSecrets = (table: ExportTable, columns: string): string =>
-  `select s.id, ${columns} from ${toStage(table)} s`
+export const selectSecrets = (table: ExportTable, columns: string, condition: string): string =>
+  `select s.id, ${columns} from ${toStage(table)} s where ${condition}`
 
 export const stageSecrets = `
   insert into pg_temp.export_secrets (id, text_value, json_value)
@@ -127,10 +127,18 @@ export const countRows = (table: ExportTable): string =>
 /** How JSON shows times. */
 export const timesInUtc = `set local timezone = 'UTC'`
 
-/** Selects users as JSON objects in the format that `auth import --jsonl` reads. */
+/** Whether the password hash of user `x` is encrypted. */
+const isEncrypted = `x.encrypted_password like '{%'`
+
+/**
+ * Selects users as JSON objects in the format that `auth import --jsonl` reads. An encrypted password
+ * hash is a separate column, because the database cannot decrypt it.
+ */
 export const selectUserRecords = `
-  select x.id, json_strip_nulls(json_build_object(
-    'id', x.id, 'email', x.email, 'phone', x.phone, 'password_hash', x.encrypted_password,
+  select x.id, case when ${isEncrypted} then x.encrypted_password end as encrypted,
+   json_strip_nulls(json_build_object(
+    'id', x.id, 'email', x.email, 'phone', x.phone,
+    'password_hash', case when ${isEncrypted} then null else x.encrypted_password end,
     'email_confirmed', x.email_confirmed_at, 'phone_confirmed', x.phone_confirmed_at,
     'user_metadata', x.raw_user_meta_data, 'app_metadata', x.raw_app_meta_data, 'role', x.role,
     'aud', x.aud, 'banned_until', x.banned_until, 'last_sign_in_at', x.last_sign_in_at,

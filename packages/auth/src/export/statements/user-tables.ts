@@ -8,7 +8,7 @@ export const users: ExportTable = {
     same('aud', 'text'),
     same('role', 'text'),
     same('email', 'text'),
-    text('encrypted_password'),
+    { ...text('encrypted_password'), to: 'coalesce(c.text_value, s.encrypted_password)' },
     same('email_confirmed_at', 'timestamptz'),
     same('invited_at', 'timestamptz'),
     same('confirmation_sent_at', 'timestamptz'),

@@ -157,22 +157,17 @@ export async function hashNewPassword(
   const { passwords } = services
   const { user, password } = update
   if (password === undefined) return null
-  const before = user.encrypted_password
-  if (before !== null) {
-    await checkCurrentPassword(services, update, before)
-    if ((await passwords.check(password, before)).isRight) {
+  if (user.encrypted_password !== null) {
+    await checkCurrentPassword(services, update)
+    if ((await passwords.check(password, user)).isRight) {
       throw new ApiError('same_password', 'New password should be different from the old password.')
     }
   }
-  return passwords.hash(password)
+  return (await passwords.hash(password)).toStored(user.id)
 }
 
 /** A current password that is sent is checked even if it is not required. */
-async function checkCurrentPassword(
-  services: Services,
-  update: SelfUpdate,
-  hash: string,
-): Promise<void> {
+async function checkCurrentPassword(services: Services, update: SelfUpdate): Promise<void> {
   const { passwords, config } = services
   const { user, currentPassword, client } = update
   const text = 'Current password required when setting new password.'
@@ -183,7 +178,7 @@ async function checkCurrentPassword(
   // Attempts are limited, so that an attacker with a stolen session cannot guess the password.
   const account = { audience: user.aud, name: user.email ?? user.phone ?? user.id }
   const { isRight } = await guardPassword(services, { account, client }, () =>
-    passwords.check(currentPassword, hash),
+    passwords.check(currentPassword, user),
   )
   if (!isRight) throw new ApiError('current_password_invalid', text)
 }

@@ -49,7 +49,7 @@ export async function createUserAsAdmin(
   if (provider === undefined) {
     throw invalid('Cannot create a user without either an email or phone')
   }
-  const encryptedPassword = await toHash(services, input)
+  const encryptedPassword = await toHash(services, input, id)
   const now = new Date(services.now())
   const subject = { id, email: email ?? null, phone: phone ?? null }
   try {
@@ -89,18 +89,24 @@ export async function createUserAsAdmin(
   }
 }
 
-async function toHash({ passwords }: Services, input: AdminNewUser): Promise<string> {
+async function toHash(
+  { passwords }: Services,
+  input: AdminNewUser,
+  userId: string,
+): Promise<string> {
   const { password, passwordHash } = input
   if (password !== undefined && passwordHash !== undefined) {
     throw invalid('Only a password or a password hash should be provided')
   }
   if (passwordHash !== undefined) {
-    if (findPasswordFormat(passwordHash) !== undefined) return passwordHash
+    if (findPasswordFormat(passwordHash) !== undefined) {
+      return passwords.toStored(passwordHash, userId)
+    }
     throw invalid(
       `password_hash must be ${formatExamples}, with parameters that are safe to compute`,
     )
   }
   if (password === undefined) return passwords.createUnusable()
   requireHashable(password)
-  return passwords.hash(password)
+  return (await passwords.hash(password)).toStored(userId)
 }

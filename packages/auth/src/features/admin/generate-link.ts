@@ -65,7 +65,10 @@ async function linkForNew(
   const { type, email, audience, data, client, password } = request
   const draft = draftEmailUser(email, { aud: audience, role: config.tokens.defaultGroup, data })
   const isInvited = type === 'invite'
-  const hash = password === undefined ? passwords.createUnusable() : await passwords.hash(password)
+  const hash =
+    password === undefined
+      ? passwords.createUnusable()
+      : (await passwords.hash(password)).toStored(draft.id)
   const plan = planLink(services, request)
   const now = new Date(services.now())
   const user = await insertUser(services, {
@@ -102,7 +105,10 @@ async function linkFor(
   if (setsData) checkMetadataSize(services, known, { user_metadata: data })
   if (changesEmail && newEmail !== undefined) await checkFree(services, newEmail, known)
   const plan = planLink(services, request)
-  const hash = password === undefined ? undefined : await services.passwords.hash(password)
+  const hash =
+    password === undefined
+      ? undefined
+      : (await services.passwords.hash(password)).toStored(known.id)
   const now = new Date(services.now())
   const change: UserChange = {
     ...noChange,

@@ -58,7 +58,7 @@ export async function updateUserAsAdmin(
   if (password !== undefined) await checkPassword(password, passwordPolicy)
   const user = await getUser(services, update.userId)
   const { mostUserBytes, mostAppBytes } = services.config.metadata
-  const hash = password === undefined ? null : await passwords.hash(password)
+  const hash = password === undefined ? null : (await passwords.hash(password)).toStored(user.id)
   const change: UserChange = {
     ...toChange(update, user, hash, new Date(services.now())),
     most_user_metadata: mostUserBytes,

@@ -139,7 +139,7 @@ async function verifyProof(services: Services, input: VerificationInput): Promis
   let row = await run({})
   if (row?.verdict === 'no password' && password !== undefined) {
     const hash = await services.passwords.hash(password)
-    row = await run({ needs_password: false, new_hash: hash })
+    row = await run({ needs_password: false, new_hash: hash.toStored(row.owner_id) })
   }
   if (row === undefined) throw expired(input)
   const problem = problems[row.verdict]

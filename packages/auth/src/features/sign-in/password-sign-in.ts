@@ -9,7 +9,7 @@ import { guardPassword } from '../sessions/password-attempts.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
-/** If a concurrent sign-in replaces an outdated hash of the same password, the check is repeated. */
+/** If a concurrent sign-in replaces an outdated hash, or encrypts the hash, of the same password, the check is repeated. */
 const mostTries = 3
 
 export interface PasswordSignIn {
@@ -84,14 +84,13 @@ async function trySignIn(
 ): Promise<object | undefined> {
   const { passwords, sessions, now, passwordPolicy } = services
   const account = { audience, name: name.text }
-  const { user, isRight, isOutdated } = await guardPassword(
+  const { user, isRight, isOutdated, reencrypted } = await guardPassword(
     services,
     { account, client },
     async () => {
       const user = await findUser(services, name, audience)
-      const hash = user?.encrypted_password ?? undefined
       found.userId = user?.id
-      return { user, ...(await passwords.check(password, hash)) }
+      return { user, ...(await passwords.check(password, user)) }
     },
   )
   if (user !== undefined) await judgePassword(services, { user, isRight, client })
@@ -101,7 +100,7 @@ async function trySignIn(
     throw new ApiError('user_banned', 'User is banned', { status: 400 })
   }
   checkConfirmed(user, name)
-  const newHash = isOutdated ? await passwords.hash(password) : undefined
+  const newHash = isOutdated ? (await passwords.hash(password)).toStored(user.id) : reencrypted
   const shownHash = user.encrypted_password ?? undefined
   const [response, weakness] = await Promise.all([
     sessions.tryOpen({ user, method: 'password', client, newHash, shownHash }),

@@ -25,6 +25,7 @@ import {
   userMails,
 } from '../../messages/requests/user-mail.ts'
 import type { AccountClaim, NewToken } from '../../messages/statements/request-parts.ts'
+import type { NewHash } from '../../passwords/passwords.ts'
 import type { Services } from '../../services.ts'
 import type { Metadata } from '../../stored-json.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -128,21 +129,22 @@ async function createUnconfirmed<Input extends NamedSignUp>(
   services: Services,
   by: NameKind<Input>,
   input: Input,
-  { draft, hash }: { readonly draft: UserDraft; readonly hash: string },
+  { draft, hash }: { readonly draft: UserDraft; readonly hash: NewHash },
 ): Promise<UserRow> {
   const now = new Date(services.now())
+  const stored = hash.toStored(draft.id)
   const { token, parts, cooldown, traits } = by.planMessage(services, input)
   const actor = { ...draft, is_sso_user: false }
   const user = await insertUser(services, {
     ...draft,
     ...unconfirmed,
-    encrypted_password: hash,
+    encrypted_password: stored,
     confirmation_sent_at: now,
     now,
     ip: input.client.ip,
     audit: toAuditEntry('user_confirmation_requested', actor, traits),
     ...parts,
-    token: { ...token, claim: { hash, data: draft.raw_user_meta_data } },
+    token: { ...token, claim: { hash: stored, data: draft.raw_user_meta_data } },
     ...cooldown,
   })
   if (user === undefined) throw await toRefusalError(services, by.channel, cooldown, now)
@@ -154,7 +156,7 @@ interface AtOnce {
   readonly draft: UserDraft
   readonly provider: 'email' | 'phone' | 'anonymous'
   /** Undefined for an anonymous sign-in. */
-  readonly hash?: string
+  readonly hash?: NewHash
   readonly client: Client
 }
 
@@ -168,7 +170,7 @@ async function signUpAtOnce(
   await insertUser(services, {
     ...draft,
     ...unconfirmed,
-    ...(hash !== undefined && { encrypted_password: hash }),
+    ...(hash !== undefined && { encrypted_password: hash.toStored(draft.id) }),
     ...(provider !== 'anonymous' && { [`${provider}_confirmed_at`]: now }),
     now,
     ip: client.ip,
@@ -184,7 +186,7 @@ async function signUpAtOnce(
 }
 
 interface Repetition {
-  readonly hash: string
+  readonly hash: NewHash
   /** Undefined when the name belongs to another audience. */
   readonly known: UserRow | undefined
 }
@@ -205,7 +207,7 @@ async function repeat<Input extends NamedSignUp>(
   if (known !== undefined && isWaiting) {
     // The account keeps its password until the token is used; the new password then replaces it.
     const data = toDraft(services, by, input, known.id).raw_user_meta_data
-    await by.messageUser(services, input, known, { hash, data })
+    await by.messageUser(services, input, known, { hash: hash.toStored(known.id), data })
     return answerRepeatedSignUp(services, { ...repeated, waiting: known })
   }
   // The limits for messages apply as for a new user, so that an error reveals nothing.

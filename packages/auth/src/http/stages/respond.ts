@@ -4,7 +4,7 @@ import type { Log } from '@portcullis/service-kit/log/log'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiConfig } from '../../config/api.ts'
 import { DatabaseLostError } from '../../db/database-errors.ts'
-import type { ApiError } from '../../errors.ts'
+import { type ApiError, SettingError } from '../../errors.ts'
 import { type Answer, readHeader } from '../call.ts'
 import { liftDeadline } from './deadline.ts'
 import { wantsVersionedErrors } from './dialect.ts'
@@ -183,7 +183,8 @@ function hasLeft({ raw }: FastifyRequest): boolean {
 }
 
 function toReason({ cause }: ApiError): string {
-  // A stack trace does not help with an unavailable database, and there may be many such errors.
-  if (cause instanceof DatabaseLostError) return cause.message
+  // A stack trace does not help with an unavailable database or a wrong setting, and there may be many
+  // such errors.
+  if (cause instanceof DatabaseLostError || cause instanceof SettingError) return cause.message
   return cause instanceof Error ? (cause.stack ?? cause.message) : ''
 }

@@ -23,10 +23,6 @@ const sampledColumns: Readonly<Record<string, readonly string[]>> = {
   sessions: ['user_id', 'not_after', 'user_agent', 'tag', 'created_at'],
 }
 
-/** The checksum of the password hash; null if the source encrypts the hash. */
-const password = `case when x.encrypted_password like '{%' then null
-  else md5(coalesce(x.encrypted_password, '')) end`
-
 /**
  * Most expressions are used in both databases: they convert rows of the source as the import does, for
  * example null to a default, and do not change imported values. The others have a counterpart here.
@@ -37,7 +33,7 @@ function toChecksums(
 ): string {
   const values = columns.filter((each) => sampledColumns[name]?.includes(each.name)).map(toValue)
   return `md5(row(x.id, ${values.join(', ')})::text) as checksum,
-    ${name === 'users' ? password : 'null'} as password`
+    ${name === 'users' ? `coalesce(x.encrypted_password, '')` : 'null'} as password`
 }
 
 /**

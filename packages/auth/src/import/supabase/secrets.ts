@@ -1,11 +1,14 @@
 import { Secret } from 'otpauth'
 import { parseMetadata } from '../../saml/identity-provider.ts'
 import { SamlError } from '../../saml/saml-error.ts'
+import type { HashBox } from '../../tokens/hash-box.ts'
 import type { SecretBox } from '../../tokens/secret-box.ts'
 import type { FieldDecryption } from './field-encryption.ts'
 
 export interface SecretTools {
   readonly decryption: FieldDecryption
+  /** Encrypts password hashes if this server is configured to. */
+  readonly hashes: HashBox
   /** Encrypts TOTP secrets and the secrets of custom providers. */
   readonly factorSecrets: SecretBox
   /** Encrypts the keys of sessions. */
@@ -28,8 +31,8 @@ export interface ConvertedSecret {
 export interface SecretKind {
   /** Expressions over the staged row `s`, which become the fields of `SecretRow`. */
   readonly columns: string
-  /** Which staged rows have such a secret. */
-  readonly condition: string
+  /** Which staged rows have such a secret that has to be converted. */
+  condition(tools: SecretTools): string
   convert(row: SecretRow, tools: SecretTools): ConvertedSecret
 }
 
@@ -46,15 +49,18 @@ export interface SecretRow {
 export const secretKinds: Readonly<Record<string, SecretKind>> = {
   users: {
     columns: 's.encrypted_password as value',
-    condition: `s.encrypted_password like '{%'`,
-    convert({ id, value }, { decryption }) {
+    // Other hashes are copied within the database, which is faster.
+    condition: ({ hashes }) =>
+      `s.encrypted_password ${hashes.encrypts ? 'is not null' : "like '{%'"}`,
+    convert({ id, value }, { decryption, hashes }) {
       const hash = decryption.decrypt(value ?? '', id)
-      return hash === undefined ? { flaw: 'The password hash cannot be decrypted' } : { text: hash }
+      if (hash === undefined) return { flaw: 'The password hash cannot be decrypted' }
+      return { text: hashes.seal(hash, id) }
     },
   },
   mfa_factors: {
     columns: 's.secret as value, s.factor_type, s.status, s.web_authn_credential as credential',
-    condition: 'true',
+    condition: () => 'true',
     convert(row, tools) {
       if (row.factor_type === 'totp') return convertTotp(row, tools)
       return row.factor_type === 'webauthn' ? convertCredential(row) : {}
@@ -62,7 +68,7 @@ export const secretKinds: Readonly<Record<string, SecretKind>> = {
   },
   sessions: {
     columns: 's.refresh_token_hmac_key as value',
-    condition: 's.refresh_token_hmac_key is not null',
+    condition: () => 's.refresh_token_hmac_key is not null',
     convert({ id, value }, { decryption, sessionKeys }) {
       const text = decryption.decrypt(value ?? '', id)
       if (text === undefined) return { flaw: 'The key of the session cannot be decrypted' }
@@ -71,7 +77,7 @@ export const secretKinds: Readonly<Record<string, SecretKind>> = {
   },
   custom_oauth_providers: {
     columns: 's.secret as value',
-    condition: 'true',
+    condition: () => 'true',
     convert({ id, value }, { decryption, factorSecrets }) {
       const text = decryption.decrypt(value ?? '', id)
       if (text === undefined) return { flaw: 'The secret of the provider cannot be decrypted' }
@@ -80,7 +86,7 @@ export const secretKinds: Readonly<Record<string, SecretKind>> = {
   },
   sso_providers: {
     columns: 's.metadata_xml as value, s.entity_id',
-    condition: 'true',
+    condition: () => 'true',
     convert: checkMetadata,
   },
 }

@@ -23,6 +23,7 @@ const digits = { how: 'digits', digits: '123456', recipient: 'ada', audience: 'a
 
 const accepted: VerdictRow = {
   verdict: 'whole',
+  owner_id: 'user',
   token_type: 'confirmation',
   consumed_type: 'confirmation',
   auth_code: null,

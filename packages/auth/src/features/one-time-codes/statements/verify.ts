@@ -65,6 +65,8 @@ export type Verdict = 'whole' | 'half' | 'banned' | 'no flow' | 'no password'
 /** Has the columns of a `SessionRow` if `session_id` is not null. */
 export interface VerdictRow extends Row {
   readonly verdict: Verdict
+  /** The user whom the token belongs to. */
+  readonly owner_id: string
   readonly token_type: string
   /** Null when a concurrent request used the token. */
   readonly consumed_type: string | null
@@ -203,7 +205,7 @@ function toStatement(how: LookupName, what: EffectName): VerificationStatement {
        ) a
        where jsonb_typeof(a.part) = 'object'
      )
-     select j.verdict, j.token_type, c.token_type as consumed_type, i.auth_code,
+     select j.verdict, j.id as owner_id, j.token_type, c.token_type as consumed_type, i.auth_code,
        ${selectUserWith('u', 'identities_now')},
        ${selectSession('o')}
      from judged j left join consumed c on true left join issued i on true
