@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { SettingError } from '../errors.ts'
 import { decryptField, encryptField, parseEncryptedField } from './field-encryption.ts'
 
@@ -28,7 +29,7 @@ const variable = 'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
 
 /** The keys encrypt the hashes directly, so that the hashes do not depend on the table of keys. */
 export function createHashBox({ currentId, byId }: HashKeys): HashBox {
-  const keys = new Map([...byId].map(([id, key]) => [id, Buffer.from(key, 'base64url')]))
+  const keys = new Map([...byId].map(([id, key]) => [id, createSecretKey(key, 'base64url')]))
   const current = currentId === undefined ? undefined : keys.get(currentId)
   if (currentId !== undefined && current === undefined) {
     throw new SettingError(`${variable} does not contain the key ${JSON.stringify(currentId)}`)

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { runCommand } from '../support/auth-command.ts'
 import { openAuthServer } from '../support/auth-server.ts'
+import { keyIdOf } from '../support/encryption-keys.ts'
 import { claimsOf } from '../support/factors.ts'
 import { type HttpAnswer, newEmail, sdk, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
@@ -15,7 +16,7 @@ import { newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
 import { keycloak } from '../support/provider-shapes/keycloak.ts'
 import { createIdentityProvider } from '../support/saml/identity-provider.ts'
 import { acsUrl, entityId, samlEnvironment } from '../support/saml/sso-server.ts'
-import { openOwnDatabase } from '../support/shared-postgres.ts'
+import { openOwnDatabase, runIn } from '../support/shared-postgres.ts'
 import { clientCallback, type Tokens, toClient } from '../support/supabase-source/client.ts'
 import {
   sourceEnvironment,
@@ -49,8 +50,18 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   if (!database) return
   await preparePeerDatabase(database.url)
   const provider = await openOAuthServer(t, keycloak)
+  // This server uses the keys of Supabase Auth too.
+  const key = randomBytes(32).toString('base64url')
+  const keys = {
+    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPT: 'true',
+    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID: 'k1',
+    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY: key,
+    GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `k1:${key}`,
+  }
   const server = await openAuthServer(t, {
     env: {
+      AUTH_SECRETS_KEY: '',
+      ...keys,
       ...passkeyEnvironment,
       ...sourceEnvironment,
       ...provider.env,
@@ -61,7 +72,7 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   })
   assert.ok(server)
   const { serviceToken } = server
-  const env = toCommandEnvironment(server)
+  const env = { ...toCommandEnvironment(server), AUTH_SECRETS_KEY: '', ...keys }
   const sourceUrl = toSourceUrl(database.url, 'auth')
 
   // Stored tokens, nothing encrypted.
@@ -127,14 +138,7 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
   await first.stop()
 
   // Signed tokens, and everything encrypted.
-  const key = randomBytes(32).toString('base64url')
-  const encryption = {
-    GOTRUE_SECURITY_REFRESH_TOKEN_ALGORITHM_VERSION: '2',
-    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPT: 'true',
-    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID: 'k1',
-    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY: key,
-    GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `k1:${key}`,
-  }
+  const encryption = { ...keys, GOTRUE_SECURITY_REFRESH_TOKEN_ALGORITHM_VERSION: '2' }
   const second = await startPeer(t, database.url, encryption)
   const encrypting = toClient(second.url, serviceToken)
   const custom = await encrypting.admin('POST', '/custom-providers', customProvider)
@@ -295,6 +299,15 @@ test('users of a real Supabase Auth move here, and back', { skip: peerMissing },
     assert.equal(claimsOf(keyed.access_token).aal, 'aal2')
     const signedAgain = await back.signIn({ email: signedEmail, password })
     assert.equal(signedAgain.status, 200)
+    // It also reads the hashes as this server stores them.
+    const [sealed] = await runIn(
+      database.url,
+      `update auth.users u set encrypted_password = p.encrypted_password
+       from portcullis.users p where p.id = u.id and p.email = '${newHere}'
+       returning u.encrypted_password as stored`,
+    )
+    assert.equal(keyIdOf(sealed?.['stored']), 'k1')
+    assert.equal((await back.signIn({ email: newHere, password })).status, 200)
     await back.verifyTotp(signedAgain.body.access_token, signedFactor.id, signedFactor.totp.secret)
   })
 })

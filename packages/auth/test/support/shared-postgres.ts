@@ -1,6 +1,6 @@
 import { after, type TestContext } from 'node:test'
 import { isDeclared, open, type PostgresServer } from '@portcullis/test-servers'
-import { Client } from 'pg'
+import { Client, type QueryResultRow } from 'pg'
 import { shareServer } from './shared-server.ts'
 
 /**
@@ -71,11 +71,11 @@ async function createDatabaseIn(serverUrl: string, name: string) {
 }
 
 /** Runs a statement on a separate connection. */
-export async function runIn(url: string, statement: string): Promise<void> {
+export async function runIn(url: string, statement: string): Promise<readonly QueryResultRow[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
-    await client.query(statement)
+    return (await client.query(statement)).rows
   } finally {
     await client.end()
   }

@@ -57,7 +57,7 @@ export interface NewToken {
  * account, this data replaces the existing data, which may come from someone else.
  */
 export interface AccountClaim {
-  /** The hash of the password. Absent: the account has no password afterwards. */
+  /** The hash of the password, as it is stored. Absent: the account has no password afterwards. */
   readonly hash?: string
   /** The metadata of the user. */
   readonly data?: Metadata
