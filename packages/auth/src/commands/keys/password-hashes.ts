@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { nilId } from '../../db/nil-id.ts'
 import type { HashBox } from '../../tokens/hash-box.ts'
-import { listPasswordHashes, replacePasswordHashes } from '../../tokens/password-hashes.ts'
+import { listPasswordHashes, replacePasswordHashes } from '../../tokens/statements.ts'
 
 const batchUsers = 500
 
