@@ -6,7 +6,8 @@ import {
   unitByName,
 } from '../rules/model/rule.ts'
 import { isWildcard } from '../rules/model/wildcard.ts'
-import { addToSlots, createSlots, type HashSlots, hashBelow, hashText } from './hash-slots.ts'
+import { hashText } from '../structures/hash.ts'
+import { addToSlots, createSlots, type HashSlots, hashBelow } from './hash-slots.ts'
 import {
   algorithmShift,
   flag,
