@@ -12,7 +12,8 @@ export const ratelimit: PackageTable = {
   'index.ts': { inside: 'client-keys/** counters/** decide/** limiter/**' },
 
   'commands/**': {
-    inside: 'app/** config/** protocol/** rules/** stats/** tools/** workers/**',
+    inside:
+      'app/** config/** protocol/** rules/match/** rules/model/** rules/sources/** rules/yaml/** stats/** tools/** workers/**',
     outside:
       '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:fs node:path node:process node:util',
   },
@@ -23,7 +24,7 @@ export const ratelimit: PackageTable = {
   },
   'app/**': {
     inside:
-      'config/** counters/** decide/** engine.ts hot/index.ts protocol/** rules/** stats/** tracing/** transports/**',
+      'config/** counters/** decide/** engine.ts hot/index.ts protocol/** rules/match/** rules/model/** rules/sources/** stats/** tracing/** transports/**',
     outside:
       '@portcullis/grpc-unary @portcullis/service-kit node:crypto node:fs node:net node:path node:tls',
   },
@@ -97,7 +98,7 @@ export const ratelimit: PackageTable = {
     types: 'stats/** yaml/**',
   },
   'engine.ts': {
-    inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
+    inside: 'counters/** decide/** hot/index.ts protocol/** rules/match/** rules/model/** stats/**',
     outside: metrics,
   },
 
@@ -109,7 +110,8 @@ export const ratelimit: PackageTable = {
 
   'client-keys/**': {},
   'limiter/**': {
-    inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
+    inside:
+      'counters/** decide/** hot/index.ts protocol/** rules/match/** rules/model/** rules/sources/** rules/yaml/** stats/**',
     outside: `${log} ${texts} node:http node:https node:path`,
   },
   'middleware/**': {
