@@ -6,8 +6,13 @@ import {
   unitByName,
 } from '../rules/model/rule.ts'
 import { isWildcard } from '../rules/model/wildcard.ts'
-import { hashText } from '../structures/hash.ts'
-import { addToSlots, createSlots, type HashSlots, hashBelow } from './hash-slots.ts'
+import {
+  addToSlots,
+  createSlots,
+  type HashSlots,
+  hashBelow,
+  hashText,
+} from '../structures/hash-slots.ts'
 import {
   algorithmShift,
   flag,

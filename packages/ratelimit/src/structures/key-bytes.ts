@@ -1,4 +1,4 @@
-import { mixBits } from './hash.ts'
+import { mixBits } from './hash-slots.ts'
 
 /* Part of the tables in key-page.ts, where the measurements are. */
 

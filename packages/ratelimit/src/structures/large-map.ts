@@ -1,4 +1,4 @@
-import { hashText } from './hash.ts'
+import { hashText } from './hash-slots.ts'
 
 /*
  * Measured with 1,000,000 keys (bench/hot.bench.ts, CPU time on an overloaded machine with 2 cores, four runs): the slowest 100

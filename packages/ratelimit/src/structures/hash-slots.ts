@@ -1,6 +1,7 @@
-import { mixBits } from '../structures/hash.ts'
-
-/* The hash tables of packed rules, which another thread builds; see packed-rules.ts for the measurements. */
+/*
+ * Hash functions, and the hash tables of packed rules, which another thread builds; see hot/packed-rules.ts for the
+ * measurements.
+ */
 
 /**
  * A table from hashes to places in another table, which is built once and then only read. A slot is two
@@ -9,9 +10,31 @@ import { mixBits } from '../structures/hash.ts'
  */
 export type HashSlots = Int32Array<ArrayBuffer>
 
+export const hashStart = 0x811c9dc5 | 0
+
+/** Extends the hash of the preceding text by the text from `from` to `to`. */
+export function extendHash(hash: number, text: string, from: number, to: number): number {
+  let extended = hash
+  for (let i = from; i < to; i += 1) {
+    extended = Math.imul(extended ^ text.charCodeAt(i), 0x01000193)
+  }
+  return extended
+}
+
+export function hashText(text: string): number {
+  return extendHash(hashStart, text, 0, text.length)
+}
+
 /** Combines the hash of a text with a row, because the same text occurs below many rows. */
 export function hashBelow(row: number, textHash: number): number {
   return mixBits(Math.imul(row, 0x9e3779b1) ^ textHash)
+}
+
+/** Every bit of `hash` affects every bit of the result. */
+export function mixBits(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
+  return mixed ^ (mixed >>> 16)
 }
 
 /** At least a third of the slots stays empty, so that searches end quickly. */
