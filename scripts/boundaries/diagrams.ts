@@ -4,17 +4,21 @@ type Tables = Readonly<Record<string, PackageTable>>
 
 /**
  * The markers around a diagram. The first word is the name of a package, or `packages` for all of
- * them.
+ * them. `with rules/*` draws the folders in `rules/` instead of that folder.
  */
-const block = /(<!-- diagram of (\S+),[^>]*-->\n)[\s\S]*?(<!-- end of diagram -->)/g
+const block =
+  /(<!-- diagram of ([^\s,]+)(?: with (\S+\/)\*)?,[^>]*-->\n)[\s\S]*?(<!-- end of diagram -->)/g
 
 /** Returns the page with every diagram regenerated from the lists. */
 export function renewDiagrams(page: string, tables: Tables): string {
-  return page.replaceAll(block, (_, start: string, name: string, end: string) => {
-    const table = tables[name]
-    if (!table && name !== 'packages') throw new Error(`No list exists for a diagram of ${name}.`)
-    return `${start}${table ? drawPackage(table) : drawPackages(tables)}${end}`
-  })
+  return page.replaceAll(
+    block,
+    (_, start: string, name: string, opened: string | undefined, end: string) => {
+      const table = tables[name]
+      if (!table && name !== 'packages') throw new Error(`No list exists for a diagram of ${name}.`)
+      return `${start}${table ? drawPackage(table, opened) : drawPackages(tables)}${end}`
+    },
+  )
 }
 
 /** The dependencies between packages: an arrow is labelled with the imported subpaths. */
@@ -38,10 +42,11 @@ function drawPackages(tables: Tables): string {
 }
 
 /**
- * The folders and files directly in src/: an arrow is a permission to import, a dotted one to
- * import types.
+ * The folders and files directly in src/, and in the opened folder: an arrow is a permission to import,
+ * a dotted one to import types.
  */
-function drawPackage(table: PackageTable): string {
+function drawPackage(table: PackageTable, opened?: string): string {
+  const toUnit = (rowName: string) => toName(rowName, opened)
   const units = [...new Set(Object.keys(table).map(toUnit))]
   const lines = units.flatMap((unit) => {
     const rows = Object.entries(table).filter(([name]) => toUnit(name) === unit)
@@ -51,7 +56,7 @@ function drawPackage(table: PackageTable): string {
     const label = note === undefined ? unit : `${unit}<br>may import ${note}`
     return [
       `  ${toId(unit)}["${label}"]`,
-      ...(note === undefined ? drawArrows(unit, units, table, rows) : []),
+      ...(note === undefined ? drawArrows(unit, units, table, rows, toUnit) : []),
     ]
   })
   return toBlock(lines.toSorted((a, b) => Number(isArrow(a)) - Number(isArrow(b))))
@@ -62,10 +67,13 @@ function drawArrows(
   units: readonly string[],
   table: PackageTable,
   rows: readonly (readonly [string, Row])[],
+  toUnit: (rowName: string) => string,
 ): string[] {
   const reach = (column: 'inside' | 'types') =>
     new Set(
-      rows.flatMap(([, row]) => toNames(row[column]).flatMap((name) => findUnits(name, table))),
+      rows.flatMap(([, row]) =>
+        toNames(row[column]).flatMap((name) => findRows(name, table).map(toUnit)),
+      ),
     )
   const code = reach('inside')
   const types = reach('types')
@@ -84,20 +92,17 @@ function drawArrows(
   ]
 }
 
-function findUnits(name: string, table: PackageTable): string[] {
-  if (Object.hasOwn(table, name)) return [toUnit(name)]
+function findRows(name: string, table: PackageTable): string[] {
+  if (Object.hasOwn(table, name)) return [name]
   const start = name.endsWith('**') ? name.slice(0, -2) : undefined
-  return start === undefined
-    ? []
-    : Object.keys(table)
-        .filter((row) => row.startsWith(start))
-        .map(toUnit)
+  return start === undefined ? [] : Object.keys(table).filter((row) => row.startsWith(start))
 }
 
-/** The entry directly in src/ that a row belongs to. */
-function toUnit(rowName: string): string {
+/** The entry directly in src/, or in the opened folder, that a row belongs to. */
+function toName(rowName: string, opened = ''): string {
   if (rowName === './' || rowName === '**') return 'other files'
-  return rowName.replace(/\/.*$/, '/')
+  const above = rowName.startsWith(opened) ? opened : ''
+  return above + rowName.slice(above.length).replace(/\/.*$/, '/')
 }
 
 function toId(unit: string): string {

@@ -1,14 +1,15 @@
 /*
- * Compares each part of src/hot with a simple implementation. It takes about a minute.
+ * Compares each part of src/hot and src/structures with a simple implementation. It takes about a minute.
  *
  *     node --expose-gc packages/ratelimit/bench/hot.bench.ts
  */
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import { CounterTable } from '../src/counters/memory/table.ts'
-import { buffersOf, LargeMap, packRules, RuleTable } from '../src/hot/index.ts'
+import { buffersOf, packRules, RuleTable } from '../src/hot/index.ts'
 import type { RuleRecord, RuleSet } from '../src/rules/model/rule.ts'
 import { matchesWildcard, toWildcard } from '../src/rules/model/wildcard.ts'
+import { LargeMap } from '../src/structures/large-map.ts'
 
 function createRules(count: number): RuleSet {
   const rule = (parent: number, key: string, value: string): RuleRecord => ({

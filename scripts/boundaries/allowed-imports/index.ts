@@ -7,7 +7,7 @@ import { graphqlOverHttp } from './graphql-over-http.ts'
 import { grpcUnary } from './grpc-unary.ts'
 import { limiter } from './limiter.ts'
 import { portcullis } from './portcullis.ts'
-import { ratelimit } from './ratelimit.ts'
+import { ratelimit, ratelimitFolders } from './ratelimit.ts'
 import { serviceKit } from './service-kit.ts'
 import { testServers } from './test-servers.ts'
 
@@ -25,7 +25,6 @@ export const boundaries: Boundaries = {
   },
   folders: {
     auth: authFolders,
-    // hot/ packs what rules/, stats/ and decide/ contain, and they use what it packed.
-    ratelimit: { folders: [] },
+    ratelimit: ratelimitFolders,
   },
 }

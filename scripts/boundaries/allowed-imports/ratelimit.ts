@@ -1,3 +1,4 @@
+import type { FolderRules } from '../folders.ts'
 import type { PackageTable } from '../table.ts'
 
 const settings = '@portcullis/service-kit/settings'
@@ -11,7 +12,8 @@ export const ratelimit: PackageTable = {
   'index.ts': { inside: 'client-keys/** counters/** decide/** limiter/**' },
 
   'commands/**': {
-    inside: 'app/** config/** protocol/** rules/** stats/** tools/** workers/**',
+    inside:
+      'app/** config/** protocol/** rules/match/** rules/model/** rules/sources/** rules/yaml/** stats/** tools/** workers/**',
     outside:
       '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:fs node:path node:process node:util',
   },
@@ -22,7 +24,7 @@ export const ratelimit: PackageTable = {
   },
   'app/**': {
     inside:
-      'config/** counters/** decide/** engine.ts hot/index.ts protocol/** rules/** stats/** tracing/** transports/**',
+      'config/** counters/** decide/** engine.ts hot/index.ts protocol/** rules/match/** rules/model/** rules/sources/** stats/** tracing/** transports/**',
     outside:
       '@portcullis/grpc-unary @portcullis/service-kit node:crypto node:fs node:net node:path node:tls',
   },
@@ -45,33 +47,40 @@ export const ratelimit: PackageTable = {
   },
 
   'decide/**': {
-    inside: 'counters/ protocol/message.ts rules/model/** stats/**',
-    types: metrics,
+    inside: 'counters/ protocol/message.ts stats/**',
+    types: `rules/model/** ${metrics}`,
     because:
       'Decisions depend on the interface of a store, but not on the wire format or the code in hot/.',
   },
   'hot/index.ts': { inside: 'hot/' },
   'hot/': {
-    inside: 'decide/** protocol/** rules/model/** stats/**',
+    inside: 'decide/** protocol/** rules/model/** stats/** structures/**',
   },
   'counters/index.ts': { inside: 'counters/**' },
   'counters/plugins.ts': { inside: 'counters/**' },
   'counters/': { outside: `${settings} ${log}` },
   'counters/**': {
-    inside: 'counters/ hot/index.ts tls/**',
+    inside: 'counters/ structures/** tls/**',
     outside: `${settings} ${log} ${texts} node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
     because: 'A store counts, but does not decide.',
   },
   'stats/**': {
-    inside: 'hot/index.ts rules/yaml/**',
+    inside: 'structures/** yaml/**',
     outside: `${settings} ${log} ${metrics} ${texts} node:fs node:timers`,
     types: 'protocol/message.ts',
   },
   'protocol/message.ts': {},
   'protocol/**': { inside: 'protocol/message.ts', outside: '@bufbuild/protobuf node:buffer' },
   'tls/**': { outside: settings },
+  'structures/**': {
+    because: 'Stores, statistics and hot/ share them, so they depend on none of these.',
+  },
+  'yaml/**': {
+    outside: 'node:module yaml',
+    because: 'Rules and statistics read their files with it, so it depends on neither.',
+  },
 
-  'rules/index.ts': { inside: 'rules/** stats/**' },
+  'rules/index.ts': { inside: 'rules/** stats/** yaml/**' },
   'rules/model/**': { types: 'protocol/message.ts stats/**' },
   'rules/match/**': {
     inside: 'hot/index.ts rules/model/** stats/**',
@@ -79,17 +88,17 @@ export const ratelimit: PackageTable = {
     types: 'protocol/message.ts',
   },
   'rules/yaml/**': {
-    inside: 'hot/index.ts rules/model/**',
-    outside: `${texts} node:module node:timers node:worker_threads yaml`,
+    inside: 'hot/index.ts rules/model/** yaml/**',
+    outside: `${texts} node:timers node:worker_threads`,
     types: 'protocol/message.ts',
   },
   'rules/sources/**': {
     inside: 'hot/index.ts protocol/** rules/match/** rules/model/** rules/yaml/** tls/**',
     outside: `@bufbuild/protobuf @portcullis/grpc-unary ${settings} ${log} ${texts} node:events node:fs node:http2 node:net node:path node:timers node:tls node:worker_threads`,
-    types: 'stats/**',
+    types: 'stats/** yaml/**',
   },
   'engine.ts': {
-    inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
+    inside: 'counters/** decide/** hot/index.ts protocol/** rules/match/** rules/model/** stats/**',
     outside: metrics,
   },
 
@@ -101,7 +110,8 @@ export const ratelimit: PackageTable = {
 
   'client-keys/**': {},
   'limiter/**': {
-    inside: 'counters/** decide/** hot/index.ts protocol/** rules/** stats/**',
+    inside:
+      'counters/** decide/** hot/index.ts protocol/** rules/match/** rules/model/** rules/sources/** rules/yaml/** stats/**',
     outside: `${log} ${texts} node:http node:https node:path`,
   },
   'middleware/**': {
@@ -111,4 +121,9 @@ export const ratelimit: PackageTable = {
     because:
       'Middleware receives a limiter: it does not depend on stores or settings of the service.',
   },
+}
+
+export const ratelimitFolders: FolderRules = {
+  // decide/ and hot/ use rules/model/; the other folders in rules/ use hot/.
+  folders: ['rules/*', '*'],
 }

@@ -43,7 +43,7 @@ export interface EncodedKey {
   readonly words: Int32Array
   readonly start: number
   readonly byteLength: number
-  /** Two hashes of hot/key-bytes.ts, each with 32 bits. */
+  /** Two hashes of structures/key-bytes.ts, each with 32 bits. */
   readonly hash: number
   readonly secondHash: number
   /** Whether the bytes are also those of UTF-8. */

@@ -7,14 +7,9 @@
  * | packed rules | all rules in a few buffers: a reload does not block decisions, and a match touches few cache lines |
  * | request cache | repeated requests are neither decoded nor matched again |
  * | local cache | counters that are over their limits are refused without the store |
- * | key pages | tables from counter keys to numbers, in pages that are split one at a time and whose bytes can be counted |
  * | key template | keys that differ in one value are encoded without creating their text |
- * | large map | a map that never rehashes all of its entries at once |
  */
-export { KeyBytes, type KeyWords } from './key-bytes.ts'
-export { type Extent, mostPageWords, Page, toPageBytes, toRecordWords } from './key-page.ts'
 export { KeyTemplate } from './key-template.ts'
-export { LargeMap } from './large-map.ts'
 export { createLocalCache, type LocalCache } from './local-cache.ts'
 export { packRules } from './pack-rules.ts'
 export { buffersOf, noRow, type PackedRules } from './packed-rules.ts'

@@ -1,4 +1,4 @@
-import { KeyBytes, type KeyWords } from './key-bytes.ts'
+import { KeyBytes, type KeyWords } from '../structures/key-bytes.ts'
 
 /*
  * Measured for one key such as `default_ip_10.0.1.2_3600s_`: 48 ns to write its bytes here; 160 ns to check the value,

@@ -1,10 +1,10 @@
 import type { OverLimitCache } from '../decide/decision.ts'
-import { KeyBytes } from './key-bytes.ts'
-import { Page } from './key-page.ts'
+import { KeyBytes } from '../structures/key-bytes.ts'
+import { Page } from '../structures/key-page.ts'
 
 /*
  * Refuses a counter that is known to be over its limit without the store, as in envoyproxy/ratelimit. Its gain was not
- * measured separately from the key pages that it uses: see key-page.ts.
+ * measured separately from the key pages that it uses: see structures/key-page.ts.
  */
 
 export interface LocalCacheSettings {

@@ -6,7 +6,13 @@ import {
   unitByName,
 } from '../rules/model/rule.ts'
 import { isWildcard } from '../rules/model/wildcard.ts'
-import { addToSlots, createSlots, type HashSlots, hashBelow, hashText } from './hash-slots.ts'
+import {
+  addToSlots,
+  createSlots,
+  type HashSlots,
+  hashBelow,
+  hashText,
+} from '../structures/hash-slots.ts'
 import {
   algorithmShift,
   flag,

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../protocol/message.ts'
 import type { RuleRecord } from '../rules/model/rule.ts'
-import type { HashSlots } from './hash-slots.ts'
+import type { HashSlots } from '../structures/hash-slots.ts'
 
 /*
  * Measured with 100,000 rules (bench/hot.bench.ts, CPU time on an overloaded machine with 2 cores, seven runs): as

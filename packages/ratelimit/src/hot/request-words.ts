@@ -1,4 +1,4 @@
-import { mixBits } from './hash-slots.ts'
+import { mixBits } from '../structures/hash-slots.ts'
 
 /*
  * Copies and hashes a request in one pass over its bytes; part of the request cache, see request-cache.ts for the

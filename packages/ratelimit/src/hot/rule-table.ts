@@ -1,7 +1,7 @@
 import type { Entry } from '../protocol/message.ts'
 import type { Place } from '../rules/model/rule.ts'
 import { toLevel } from '../stats/statistics-key.ts'
-import { firstSlot, hashBelow, hashText, nextSlot } from './hash-slots.ts'
+import { firstSlot, hashBelow, hashText, nextSlot } from '../structures/hash-slots.ts'
 import { flag, noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
 import { PackedTexts } from './packed-texts.ts'
 import { WildcardIndex } from './wildcard-index.ts'

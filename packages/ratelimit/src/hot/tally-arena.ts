@@ -1,6 +1,6 @@
 import { type Charge, type Tallies, Tally, type TextKey } from '../decide/tally.ts'
 import { RuleCounters } from '../stats/rule-counters.ts'
-import { KeyBytes, KeyWords } from './key-bytes.ts'
+import { KeyBytes, KeyWords } from '../structures/key-bytes.ts'
 import type { RequestWords } from './request-words.ts'
 
 /*

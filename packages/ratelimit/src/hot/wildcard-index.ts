@@ -1,5 +1,5 @@
 import { matchesWildcard, toWildcard, type Wildcard } from '../rules/model/wildcard.ts'
-import { extendHash, firstSlot, hashBelow, hashStart, nextSlot } from './hash-slots.ts'
+import { extendHash, firstSlot, hashBelow, hashStart, nextSlot } from '../structures/hash-slots.ts'
 import { noRow, type PackedRules, rowShift, word } from './packed-rules.ts'
 import type { PackedTexts } from './packed-texts.ts'
 

@@ -4,6 +4,9 @@
  */
 
 export { toLevel, toStatisticsKey } from '../stats/statistics-key.ts'
+export { TextLines } from '../yaml/text-lines.ts'
+export { toNumber, type YamlMap, type YamlNode } from '../yaml/yaml-node.ts'
+export { readYaml } from '../yaml/yaml-reader.ts'
 export type {
   Attempt,
   ExplainedLevel,
@@ -35,8 +38,6 @@ export {
   toBrokenFaults,
   toReadError,
 } from './sources/file/rule-directory.ts'
-export { FaultList, TextLines } from './yaml/fault-list.ts'
+export { FaultList } from './yaml/fault-list.ts'
 export { describe, isNull } from './yaml/field-reader.ts'
 export { parseRuleFiles, type RuleFile } from './yaml/parse.ts'
-export { toNumber, type YamlMap, type YamlNode } from './yaml/yaml-node.ts'
-export { readYaml } from './yaml/yaml-reader.ts'

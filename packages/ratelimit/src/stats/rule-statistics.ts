@@ -1,4 +1,4 @@
-import { LargeMap } from '../hot/index.ts'
+import { LargeMap } from '../structures/large-map.ts'
 import { Generations } from './generations.ts'
 import { RuleCounters, type RuleCountersByKey } from './rule-counters.ts'
 

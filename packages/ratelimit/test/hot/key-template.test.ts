@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { KeyBytes, type KeyWords } from '../../src/hot/key-bytes.ts'
 import { KeyTemplate } from '../../src/hot/key-template.ts'
+import { KeyBytes, type KeyWords } from '../../src/structures/key-bytes.ts'
 
 const outline = (key: KeyWords | undefined) =>
   key && {

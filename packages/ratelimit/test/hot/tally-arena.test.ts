@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Tally } from '../../src/decide/tally.ts'
-import { KeyBytes } from '../../src/hot/key-bytes.ts'
 import { RequestWords } from '../../src/hot/request-words.ts'
 import { TallyArena } from '../../src/hot/tally-arena.ts'
+import { KeyBytes } from '../../src/structures/key-bytes.ts'
 import { toTally } from '../support/tally.ts'
 
 const request = new RequestWords(16)

@@ -1,4 +1,4 @@
-import { type Extent, Page } from '../../hot/index.ts'
+import { type Extent, Page } from '../../structures/key-page.ts'
 
 /** A larger page is split, because rewriting a page is the longest pause. */
 export const fullPageWords = 2 ** 15

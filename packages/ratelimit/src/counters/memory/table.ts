@@ -1,11 +1,11 @@
+import { KeyBytes } from '../../structures/key-bytes.ts'
 import {
   type Extent,
-  KeyBytes,
   mostPageWords,
   Page,
   toPageBytes,
   toRecordWords,
-} from '../../hot/index.ts'
+} from '../../structures/key-page.ts'
 import type { EncodedKey, Increment } from '../counter-store.ts'
 import { toShare } from '../sliding-window.ts'
 import { dropFewestHits, fullPageWords, packPages, startOf, toRoom } from './rewrite-pages.ts'

@@ -1,4 +1,4 @@
-import { KeyBytes } from '../../hot/index.ts'
+import { KeyBytes } from '../../structures/key-bytes.ts'
 import {
   type EncodedIncrement,
   highestCount,

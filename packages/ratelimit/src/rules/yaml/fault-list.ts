@@ -1,3 +1,4 @@
+import type { TextLines } from '../../yaml/text-lines.ts'
 import type { RuleFault } from '../model/fault.ts'
 
 /** Limits the number of faults, because an invalid file with 100,000 rules could cause 100,000 of them. */
@@ -49,38 +50,4 @@ export class FaultList {
     }
     return faults
   }
-}
-
-/** Converts offsets in a text to lines and columns, which start at 1. */
-export class TextLines {
-  readonly #starts: number[] = [0]
-
-  constructor(text: string) {
-    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', end + 1)) {
-      this.#starts.push(end + 1)
-    }
-  }
-
-  placeOf(offset: number): { line: number; column: number } {
-    let low = 0
-    let high = this.#starts.length
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1
-      if ((this.#starts[middle] ?? 0) <= offset) low = middle
-      else high = middle
-    }
-    return { line: low + 1, column: offset - (this.#starts[low] ?? 0) + 1 }
-  }
-}
-
-/** The maximum length of a quoted text in a message. */
-const mostShown = 80
-
-/** Quotes a text and truncates it, because a key may be as long as its file. */
-export function quote(text: string): string {
-  return `'${cutText(text)}'`
-}
-
-export function cutText(text: string): string {
-  return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text
 }

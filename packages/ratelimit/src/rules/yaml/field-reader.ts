@@ -1,5 +1,12 @@
-import { FaultList, TextLines } from './fault-list.ts'
-import { toBoolean, toNumber, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
+import { TextLines } from '../../yaml/text-lines.ts'
+import {
+  toBoolean,
+  toNumber,
+  type YamlList,
+  type YamlMap,
+  type YamlNode,
+} from '../../yaml/yaml-node.ts'
+import { FaultList } from './fault-list.ts'
 
 /** A file that is being parsed, with its faults in the order of the checks. */
 export interface RuleFileReading {

@@ -1,5 +1,5 @@
+import type { YamlList, YamlMap, YamlNode } from '../../yaml/yaml-node.ts'
 import { FieldReader, isNull, type RuleFileReading } from './field-reader.ts'
-import type { YamlList, YamlMap, YamlNode } from './yaml-node.ts'
 
 /**
  * The fields of a file, a rule, a limit or a replaced name: their types are checked, their values are not.

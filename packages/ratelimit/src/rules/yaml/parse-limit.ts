@@ -1,4 +1,6 @@
 import { findMisspellings } from '@portcullis/service-kit/text/similar-names'
+import { quote } from '../../yaml/quote.ts'
+import type { YamlMap } from '../../yaml/yaml-node.ts'
 import {
   type Algorithm,
   algorithms,
@@ -8,10 +10,8 @@ import {
   unitByName,
   units,
 } from '../model/rule.ts'
-import { quote } from './fault-list.ts'
 import type { RuleFileReading } from './field-reader.ts'
 import { type LimitDraft, readLimitDraft, readReplacedName } from './parse-drafts.ts'
-import type { YamlMap } from './yaml-node.ts'
 
 /** Parses a `rate_limit`. Errors are added to the faults of the reading. */
 export function parseLimit(map: YamlMap, reading: RuleFileReading): LimitRecord {

@@ -1,10 +1,16 @@
 import type { Json, JsonObject } from '../../protocol/message.ts'
+import { cutText, quote } from '../../yaml/quote.ts'
+import {
+  toBoolean,
+  toNumber,
+  type YamlList,
+  type YamlMap,
+  type YamlNode,
+} from '../../yaml/yaml-node.ts'
 import type { LimitRecord, RuleRecord } from '../model/rule.ts'
-import { cutText, quote } from './fault-list.ts'
 import type { RuleFileReading } from './field-reader.ts'
 import { type RuleDraft, readFileDraft, readRuleDraft } from './parse-drafts.ts'
 import { parseLimit } from './parse-limit.ts'
-import { toBoolean, toNumber, type YamlList, type YamlMap, type YamlNode } from './yaml-node.ts'
 
 /** The indexes of the rules of one level by `key` or `key_value`, which must be unique. */
 type Siblings = Map<string, number>

@@ -1,12 +1,12 @@
 import { findMisspellings } from '@portcullis/service-kit/text/similar-names'
+import { cutText, quote } from '../../yaml/quote.ts'
+import { toGoText, type YamlEntry, type YamlMap, type YamlNode } from '../../yaml/yaml-node.ts'
+import { readYaml } from '../../yaml/yaml-reader.ts'
 import type { RuleFault } from '../model/fault.ts'
 import type { RuleSet } from '../model/rule.ts'
-import { cutText, quote } from './fault-list.ts'
 import { createReading, describe, isNull, type RuleFileReading } from './field-reader.ts'
 import { knownKeys } from './parse-drafts.ts'
 import { RuleLoading } from './parse-rules.ts'
-import { toGoText, type YamlEntry, type YamlMap, type YamlNode } from './yaml-node.ts'
-import { readYaml } from './yaml-reader.ts'
 
 /** A rule file that has been read. */
 export interface RuleFile {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KnownCounters } from '../../../src/counters/redis/known-counters.ts'
-import { KeyBytes } from '../../../src/hot/index.ts'
+import { KeyBytes } from '../../../src/structures/key-bytes.ts'
 
 const bytes = new KeyBytes()
 

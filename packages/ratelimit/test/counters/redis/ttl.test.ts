@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '@portcullis/test-servers'
 import type { EncodedIncrement } from '../../../src/counters/counter-store.ts'
-import { KeyBytes } from '../../../src/hot/index.ts'
+import { KeyBytes } from '../../../src/structures/key-bytes.ts'
 import { command, listEndless, listTtls } from './support/redis-client.ts'
 import { callAll, count, openReadyStore, toIncrement, windowOf } from './support/store.ts'
 

@@ -8,11 +8,11 @@ import {
   type RateLimitDescriptor,
   type RateLimitPolicy,
 } from '../../../protocol/generated/ratelimit/v3/rls_conf_pb.ts'
+import type { ScalarType, YamlEntry, YamlList, YamlMap, YamlNode } from '../../../yaml/yaml-node.ts'
 import type { RuleFault } from '../../model/fault.ts'
 import { type RuleSet, unitByWire } from '../../model/rule.ts'
 import { createReading } from '../../yaml/field-reader.ts'
 import { RuleLoading } from '../../yaml/parse-rules.ts'
-import type { ScalarType, YamlEntry, YamlList, YamlMap, YamlNode } from '../../yaml/yaml-node.ts'
 
 /** An error in a resource. Resources have no lines, so its place has only a name. */
 export interface ResourceFault extends RuleFault {

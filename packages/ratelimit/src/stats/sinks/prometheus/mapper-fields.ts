@@ -6,7 +6,7 @@ import {
   toNumber,
   type YamlNode,
   type YamlNote,
-} from '../../../rules/yaml/yaml-node.ts'
+} from '../../../yaml/yaml-node.ts'
 import type { NamePattern } from './file-mapping.ts'
 
 type FieldReaders = Readonly<Record<string, (value: YamlNode) => void>>

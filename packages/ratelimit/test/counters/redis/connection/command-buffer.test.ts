@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { CommandBuffer } from '../../../../src/counters/redis/connection/command-buffer.ts'
-import { KeyBytes, type KeyWords } from '../../../../src/hot/index.ts'
+import { KeyBytes, type KeyWords } from '../../../../src/structures/key-bytes.ts'
 
 function encode(...words: readonly (string | number | bigint)[]): string {
   const parts = words.map((word) => `$${Buffer.byteLength(`${word}`)}\r\n${word}\r\n`)

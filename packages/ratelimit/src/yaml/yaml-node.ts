@@ -1,6 +1,6 @@
 /**
- * A YAML document in the form that rules are parsed from: scalars keep their text, aliases are shared nodes
- * without cycles, and merge keys and repeated keys are already resolved.
+ * A YAML document in the form that rules and mappings are parsed from: scalars keep their text, aliases are
+ * shared nodes without cycles, and merge keys and repeated keys are already resolved.
  */
 export type YamlNode = YamlScalar | YamlList | YamlMap
 

@@ -1,4 +1,7 @@
-/* The hash tables of packed rules, which another thread builds; see packed-rules.ts for the measurements. */
+/*
+ * Hash functions, and the hash tables of packed rules, which another thread builds; see hot/packed-rules.ts for the
+ * measurements.
+ */
 
 /**
  * A table from hashes to places in another table, which is built once and then only read. A slot is two

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { LargeMap } from '../../src/hot/large-map.ts'
+import { LargeMap } from '../../src/structures/large-map.ts'
 
 test('a large map has the same content and order as a map', () => {
   fc.assert(

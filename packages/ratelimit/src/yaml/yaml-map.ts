@@ -1,4 +1,4 @@
-import { quote } from './fault-list.ts'
+import { quote } from './quote.ts'
 import type { ScalarType, YamlEntry, YamlMap, YamlNode, YamlNote } from './yaml-node.ts'
 
 /** An entry as written, whose name may be the merge key `<<`. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { readBlockDocument } from '../../../src/rules/yaml/yaml-block.ts'
-import { readDocument } from '../../../src/rules/yaml/yaml-document.ts'
-import { damagedYaml, shuffledYaml } from '../../support/yaml-samples.ts'
+import { readBlockDocument } from '../../src/yaml/yaml-block.ts'
+import { readDocument } from '../../src/yaml/yaml-document.ts'
+import { damagedYaml, shuffledYaml } from '../support/yaml-samples.ts'
 
 /** Text in the subset, with variations in indentation, comments, quotes and blank lines. */
 const blockYaml = fc.letrec((tie) => ({

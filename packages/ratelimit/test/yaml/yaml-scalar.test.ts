@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  type ScalarType,
-  toBoolean,
-  toNumber,
-  toScalarType,
-} from '../../../src/rules/yaml/yaml-node.ts'
+import { type ScalarType, toBoolean, toNumber, toScalarType } from '../../src/yaml/yaml-node.ts'
 
 /** Each was checked with the YAML library of envoyproxy/ratelimit. */
 const types: Readonly<Record<ScalarType, readonly string[]>> = {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
-import { KeyBytes } from '../../src/hot/key-bytes.ts'
+import { KeyBytes } from '../../src/structures/key-bytes.ts'
 
 function toBytes(key: KeyBytes, text: string): string {
   const { words, byteLength } = key.set(text)
@@ -68,7 +68,7 @@ test('texts that collide in simple hash functions have no more equal hashes than
 })
 
 test('the hash of a text differs from process to process', async () => {
-  const module = new URL('../../src/hot/key-bytes.ts', import.meta.url)
+  const module = new URL('../../src/structures/key-bytes.ts', import.meta.url)
   const script = `import { KeyBytes } from '${module}'; console.log(new KeyBytes().set('key').hash)`
   const run = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
   const outputs = await Promise.all([run(), run()])

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { KeyBytes } from '../../src/hot/key-bytes.ts'
-import { Page } from '../../src/hot/key-page.ts'
+import { KeyBytes } from '../../src/structures/key-bytes.ts'
+import { Page } from '../../src/structures/key-page.ts'
 
 const bytes = new KeyBytes()
 const hash = 0x1234_5678

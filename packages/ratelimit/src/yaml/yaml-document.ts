@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Alias, Document, Pair, Range, Scalar, YAMLMap, YAMLSeq } from 'yaml'
-import { quote } from './fault-list.ts'
+import { quote } from './quote.ts'
 import { settleEntries, type WrittenEntry } from './yaml-map.ts'
 import {
   type ScalarType,
