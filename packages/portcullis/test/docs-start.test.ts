@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { withCurlOnPath } from '@portcullis/test-servers'
 import { createCommands } from '../src/commands/index.ts'
 import { listenerNames, listeners, toFlag } from '../src/up/ports.ts'
+import { createAccessEnvironment } from './support/access-data.ts'
+import { apiBlock, createRunner, readCommands } from './support/manual.ts'
 import { createBaseUrls, openWorld, type TestWorld } from './support/world.ts'
 
 const run = promisify(execFile)
@@ -33,7 +35,7 @@ function toLocal(command: string, { folder }: TestWorld): string {
   )
   return command
     .replaceAll(/localhost:(\d+)/g, (_all, port: string) => `localhost:${ports.get(port)}`)
-    .replaceAll('.portcullis/', `${folder}/`)
+    .replaceAll(/(?:\.\/)?\.portcullis\//g, `${folder}/`)
 }
 
 function toPattern(output: string): RegExp {
@@ -69,15 +71,52 @@ test('the start page begins with npm start', () => {
   assert.match(scripts.start, / packages\/portcullis\/src\/main\.ts up$/)
 })
 
-test('every command of the start page prints the documented output', async () => {
-  await using world = await openWorld()
-  const [, ...steps] = readSteps()
-  assert.ok(steps.length >= 10)
-  const outputs = await runInOneShell(steps.map(({ command }) => toLocal(command, world)))
-  for (const [index, { command, output }] of steps.entries()) {
-    if (output === undefined) assert.equal(outputs[index], '', command)
-    else assert.match(outputs[index] ?? '', toPattern(output), command)
-  }
+describe('with portcullis up', () => {
+  let world: TestWorld
+
+  before(async () => {
+    // The other settings are those of `up`, as the manual says.
+    const { AUTH_OAUTH_SERVER_ENABLED: _, ...environment } = createAccessEnvironment()
+    world = await openWorld([], environment)
+  })
+  after(() => world[Symbol.asyncDispose]())
+
+  test('every command of the start page prints the documented output', async () => {
+    const [, ...steps] = readSteps()
+    assert.ok(steps.length >= 10)
+    const outputs = await runInOneShell(steps.map(({ command }) => toLocal(command, world)))
+    for (const [index, { command, output }] of steps.entries()) {
+      if (output === undefined) assert.equal(outputs[index], '', command)
+      else assert.match(outputs[index] ?? '', toPattern(output), command)
+    }
+  })
+
+  test('a program reads messages as the manual shows', async (t) => {
+    const send = await createRunner(t, world)
+    await send(['mail', 'test', 'ada@example.com'])
+    const [token = '', list = '', message = ''] = toLocal(apiBlock, world).split('\n')
+    const [, listed = ''] = await runInOneShell([token, list])
+    const { messages } = JSON.parse(listed)
+    const [, read = ''] = await runInOneShell([
+      token,
+      message.replace('/ID?', `/${messages[0].id}?`),
+    ])
+    const { subject } = JSON.parse(read)
+    assert.equal(subject, 'Confirm Your Signup')
+  })
+
+  test('every command of the manual succeeds', async (t) => {
+    const run = await createRunner(t, world)
+    const printed = new Map<string, string>()
+    for (const words of readCommands()) printed.set(words.join(' '), await run(words))
+    const names = new Set([...printed.keys()].map((words) => words.split(' ')[0]))
+    assert.deepEqual([...names].toSorted(), [
+      ...['clients', 'completion', 'console', 'events', 'keys', 'limits', 'mail', 'providers'],
+      ...['sso', 'token', 'users'],
+    ])
+    const silent = [...printed].filter(([, output]) => output === '').map(([words]) => words)
+    assert.deepEqual(silent, [])
+  })
 })
 
 test('the manual lists every option of up and console, and every port', async () => {

@@ -1,4 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
 
 /** Switches on what the page Access shows. */
 export function createAccessEnvironment(): Readonly<Record<string, string>> {
@@ -46,4 +50,28 @@ export function createSamlMetadata(entityId: string): string {
       Location="${entityId}/sign-in"/>
   </IDPSSODescriptor>
 </EntityDescriptor>`
+}
+
+/** Starts a server with the discovery document of an OpenID Connect provider. @returns its issuer. */
+export async function openIssuer(t: TestContext): Promise<string> {
+  const server = createServer((request, response) => {
+    const found = request.url === '/.well-known/openid-configuration'
+    const json = found ? toDiscovery(issuer) : {}
+    response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(json))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close().closeAllConnections())
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return issuer
+}
+
+function toDiscovery(issuer: string) {
+  return {
+    issuer,
+    authorization_endpoint: `${issuer}/authorize`,
+    token_endpoint: `${issuer}/token`,
+    userinfo_endpoint: `${issuer}/userinfo`,
+    jwks_uri: `${issuer}/keys`,
+  }
 }

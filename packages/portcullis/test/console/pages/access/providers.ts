@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { Page } from 'playwright-core'
+import { openIssuer } from '../../../support/access-data.ts'
 import { findFaultsOfState } from '../accessibility.ts'
 import { confirm, openForm } from './steps.ts'
 
@@ -14,7 +12,7 @@ export async function testProviders(
   browserErrors: string[],
   mark: string,
 ): Promise<void> {
-  const issuer = await openProvider(t)
+  const issuer = await openIssuer(t)
   const name = `Example ${mark}`
 
   await t.test('a provider whose discovery fails is not added', async () => {
@@ -69,28 +67,4 @@ export async function testProviders(
     await page.waitForURL((url) => !url.searchParams.has('id'))
     assert.equal(await page.getByRole('link', { name }).count(), 0)
   })
-}
-
-/** Starts a server with a discovery document. @returns its issuer. */
-async function openProvider(t: TestContext): Promise<string> {
-  const server = createServer((request, response) => {
-    const found = request.url === '/.well-known/openid-configuration'
-    const json = found ? toDiscovery(issuer) : {}
-    response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(json))
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.after(() => server.close().closeAllConnections())
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return issuer
-}
-
-function toDiscovery(issuer: string) {
-  return {
-    issuer,
-    authorization_endpoint: `${issuer}/authorize`,
-    token_endpoint: `${issuer}/token`,
-    userinfo_endpoint: `${issuer}/userinfo`,
-    jwks_uri: `${issuer}/keys`,
-  }
 }
