@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 import { openClient } from '../connection/open-client.ts'
 import { type Defects, findDefects, refuseLost, repair } from '../schema/repair.ts'
 import { quote, withSchema } from '../statement.ts'
-import { apply, inTransaction } from './apply.ts'
+import { apply, applyToNew, inTransaction } from './apply.ts'
 import {
   type Comparison,
   compare,
@@ -46,7 +46,8 @@ export interface MigrationSettings {
  * Applies missing migrations. Several processes may start together: one applies the migrations, and
  * the others wait for it.
  *
- * Each file runs in its own transaction; a file that starts with `-- concurrently` runs outside one.
+ * A new schema gets all tables in one transaction. On existing tables, each file runs in its own transaction, and a
+ * file that starts with `-- concurrently` outside one.
  * No session state is used, so migrations work through a transaction pooler.
  * @returns the applied versions.
  */
@@ -95,7 +96,6 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
       })
       const steps = {
         ...{ client, schema, lease, watch, lockTimeoutMs, waitMs, onProgress },
-        isNew: found.isNew,
         servesFrom: oldestServer,
       }
       const { missing, unchecked, changed } = found
@@ -107,9 +107,14 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
           storeChecksums(client, schema, needingChecksum),
         )
       }
-      for (const migration of missing) {
-        await apply(migration, steps)
-        onApplied?.(migration.version)
+      if (found.isNew) {
+        await applyToNew(missing, steps)
+        for (const { version } of missing) onApplied?.(version)
+      } else {
+        for (const migration of missing) {
+          await apply(migration, steps)
+          onApplied?.(migration.version)
+        }
       }
       const { defects } = missing.length > 0 && !found.isNew ? await readFindings() : found
       await repair(defects, { ...steps, onRepaired })
