@@ -5,8 +5,10 @@ export type {
   Methods,
   StreamCall,
   StreamHandler,
+  StreamMethod,
   UnaryCall,
   UnaryHandler,
+  UnaryMethod,
 } from './method.ts'
 export { createGrpcServer, type GrpcServer, type GrpcServerOptions } from './server.ts'
 export { type StatusCode, status } from './status.ts'

@@ -59,18 +59,28 @@ export interface StreamHandler {
   cancel?(): void | Promise<void>
 }
 
-/** How one method is served: `unary` takes one message, `stream` any number of them. */
-export type Method =
-  | {
-      readonly kind: 'unary'
-      /** Called with each call whose request has arrived. */
-      readonly handle: UnaryHandler
-    }
-  | {
-      readonly kind: 'stream'
-      /** Called with each new call; returns, synchronously, the handler of its events. */
-      readonly open: (call: StreamCall) => StreamHandler
-    }
+/** A method that takes one message. */
+export interface UnaryMethod {
+  readonly kind: 'unary'
+  /** Called with each call whose request has arrived. */
+  readonly handle: UnaryHandler
+  /**
+   * Called with the beginning of a long message, before the rest has arrived. If it returns true, `handle` is
+   * called with this beginning and has to fail the call at once, so that the server neither waits for the rest
+   * nor keeps it in memory.
+   */
+  readonly canRefuse?: (buffer: Buffer, start: number, end: number) => boolean
+}
+
+/** A method that takes any number of messages. */
+export interface StreamMethod {
+  readonly kind: 'stream'
+  /** Called with each new call; returns, synchronously, the handler of its events. */
+  readonly open: (call: StreamCall) => StreamHandler
+}
+
+/** How one method is served. */
+export type Method = UnaryMethod | StreamMethod
 
 /** The methods of a server by their full path: `/package.Service/Method`. */
 export type Methods = Readonly<Record<string, Method>>

@@ -17,10 +17,15 @@ import {
  */
 const WRONG_LENGTH_BYTES = 2 ** 20
 
+/** When the beginning of an incomplete message is first shown to the sink: about the length of one frame. */
+const FIRST_BEGINNING = 16_000
+
 export const TOO_MANY_UNFINISHED = 'too many unfinished messages on a connection'
 
 /** Receives the messages of a request. */
 export interface MessageSink {
+  /** The received part of a long message, if it is not compressed; called again each time it is four times longer. */
+  beginning?(bytes: Buffer, start: number, end: number): void
   /**
    * A whole message; the bytes are valid only until the method returns. `rest` bytes of the frame
    * follow.
@@ -43,6 +48,7 @@ export class MessageReader {
    */
   #bytes: Buffer = EMPTY
   #filled = 0
+  #nextBeginning = FIRST_BEGINNING
 
   constructor(stream: Stream, sink: MessageSink) {
     this.#stream = stream
@@ -228,7 +234,15 @@ export class MessageReader {
     }
     bytes.copy(this.#bytes, this.#filled, start, end)
     this.#filled = filled
+    if (filled >= this.#nextBeginning && filled < total) this.#showBeginning()
     return end
+  }
+
+  #showBeginning(): void {
+    this.#nextBeginning = 4 * this.#filled
+    if (byteAt(this.#bytes, 0) !== 0) return
+    this.#sink.beginning?.(this.#bytes, PREFIX_SIZE, this.#filled)
+    if (!this.#stream.isOpen) this.abandon()
   }
 
   /** The call is over, so the received part of its message is discarded. */
@@ -236,6 +250,7 @@ export class MessageReader {
     this.#buffers.give(this.#bytes)
     this.#bytes = EMPTY
     this.#filled = 0
+    this.#nextBeginning = FIRST_BEGINNING
   }
 
   get #buffers(): RequestBuffers {

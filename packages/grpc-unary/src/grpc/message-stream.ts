@@ -1,6 +1,6 @@
 import type { RequestHead } from '../http2/request-head.ts'
 import { Stream, type StreamConnection } from '../http2/stream.ts'
-import type { StreamCall, StreamHandler } from '../method.ts'
+import type { StreamCall, StreamHandler, StreamMethod } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
 import {
   ACCEPTED_ENCODINGS,
@@ -18,7 +18,7 @@ import { isNearDeadline } from './timeout.ts'
 /** One call with any number of messages in either direction. */
 export class MessageStream extends Stream implements StreamCall, MessageSink {
   readonly deadlineMs: number
-  readonly #open: (call: StreamCall) => StreamHandler
+  readonly #method: StreamMethod
   readonly #report: Report
   readonly #reader: MessageReader
   #handler: StreamHandler | undefined
@@ -28,21 +28,21 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
     connection: StreamConnection,
     id: number,
     head: RequestHead,
-    open: (call: StreamCall) => StreamHandler,
+    method: StreamMethod,
     timeoutMs: number,
     report: Report,
   ) {
     super(connection, id, head)
     this.deadlineMs = connection.hub.nowMs + timeoutMs
     this.expiresAtMs = this.deadlineMs
-    this.#open = open
+    this.#method = method
     this.#report = report
     this.#reader = new MessageReader(this, this)
   }
 
   opened(): void {
     this.#guard(() => {
-      const handler: StreamHandler | PromiseLike<unknown> = this.#open(this)
+      const handler: StreamHandler | PromiseLike<unknown> = this.#method.open(this)
       // Messages may follow in the same read, so the handler must be available synchronously.
       if (isThenable(handler)) return rejectPromise(handler)
       this.#handler = handler

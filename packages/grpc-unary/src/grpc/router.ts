@@ -1,6 +1,6 @@
 import type { RequestHead } from '../http2/request-head.ts'
 import type { Application, Route, Stream, StreamConnection } from '../http2/stream.ts'
-import type { Methods, StreamCall, StreamHandler, UnaryHandler } from '../method.ts'
+import type { Methods, StreamMethod, UnaryMethod } from '../method.ts'
 import { status } from '../status.ts'
 import type { Report } from './handler-errors.ts'
 import { MessageStream } from './message-stream.ts'
@@ -12,34 +12,34 @@ import { UnaryStream } from './unary-stream.ts'
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:$|[+;])/i
 
 class UnaryRoute implements Route {
-  readonly #handle: UnaryHandler
+  readonly #method: UnaryMethod
   readonly #timeoutMs: number
   readonly #report: Report
 
-  constructor(handle: UnaryHandler, timeoutMs: number, report: Report) {
-    this.#handle = handle
+  constructor(method: UnaryMethod, timeoutMs: number, report: Report) {
+    this.#method = method
     this.#timeoutMs = timeoutMs
     this.#report = report
   }
 
   open(connection: StreamConnection, id: number, head: RequestHead): Stream {
-    return new UnaryStream(connection, id, head, this.#handle, this.#timeoutMs, this.#report)
+    return new UnaryStream(connection, id, head, this.#method, this.#timeoutMs, this.#report)
   }
 }
 
 class StreamRoute implements Route {
-  readonly #open: (call: StreamCall) => StreamHandler
+  readonly #method: StreamMethod
   readonly #timeoutMs: number
   readonly #report: Report
 
-  constructor(open: (call: StreamCall) => StreamHandler, timeoutMs: number, report: Report) {
-    this.#open = open
+  constructor(method: StreamMethod, timeoutMs: number, report: Report) {
+    this.#method = method
     this.#timeoutMs = timeoutMs
     this.#report = report
   }
 
   open(connection: StreamConnection, id: number, head: RequestHead): Stream {
-    return new MessageStream(connection, id, head, this.#open, this.#timeoutMs, this.#report)
+    return new MessageStream(connection, id, head, this.#method, this.#timeoutMs, this.#report)
   }
 }
 
@@ -96,8 +96,8 @@ export class Router implements Application {
     const method = this.#methods.get(head.path)
     if (method === undefined) return this.#unknown(head.path)
     return method.kind === 'unary'
-      ? new UnaryRoute(method.handle, timeoutMs, this.#report)
-      : new StreamRoute(method.open, timeoutMs, this.#report)
+      ? new UnaryRoute(method, timeoutMs, this.#report)
+      : new StreamRoute(method, timeoutMs, this.#report)
   }
 
   #unknown(path: string): Route {

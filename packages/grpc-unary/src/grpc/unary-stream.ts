@@ -1,7 +1,7 @@
 import { byteAt, EMPTY, uint32At } from '../bytes.ts'
 import type { RequestHead } from '../http2/request-head.ts'
 import { Stream, type StreamConnection } from '../http2/stream.ts'
-import type { UnaryCall, UnaryHandler } from '../method.ts'
+import type { UnaryCall, UnaryMethod } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
 import { ACCEPTED_ENCODINGS, answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
 import { catchRejection, type Report } from './handler-errors.ts'
@@ -20,7 +20,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   start = 0
   end = 0
   readonly deadlineMs: number
-  readonly #handle: UnaryHandler
+  readonly #method: UnaryMethod
   readonly #report: Report
   /** Used only for a request that does not arrive as one message in a single last frame. */
   #reader: MessageReader | undefined
@@ -33,7 +33,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     connection: StreamConnection,
     id: number,
     head: RequestHead,
-    handle: UnaryHandler,
+    method: UnaryMethod,
     timeoutMs: number,
     report: Report,
   ) {
@@ -41,7 +41,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     const { nowMs, limits } = connection.hub
     this.deadlineMs = nowMs + timeoutMs
     this.expiresAtMs = Math.min(this.deadlineMs, nowMs + limits.requestTimeoutMs)
-    this.#handle = handle
+    this.#method = method
     this.#report = report
   }
 
@@ -52,6 +52,8 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
       this.#run(bytes, start + PREFIX_SIZE, end)
       return
     }
+    // The handler was called with the beginning of the message.
+    if (this.isRequestComplete) return
     this.#reader ??= new MessageReader(this, this)
     this.#isLastFrame = isLast
     this.#reader.read(bytes, start, end)
@@ -59,6 +61,12 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     if (this.#reader.isInside) this.refuse(status.INTERNAL, 'grpc: unexpected end of the request')
     else if (!this.#hasMessage) this.refuse(status.INTERNAL, NO_MESSAGE)
     else if (!this.#isDecompressing) this.#run(this.buffer, this.start, this.end)
+  }
+
+  beginning(bytes: Buffer, start: number, end: number): void {
+    if (!this.#hasMessage && this.#method.canRefuse?.(bytes, start, end)) {
+      this.#run(bytes, start, end)
+    }
   }
 
   /** Keeps the message until the request has ended, because a second message would be an error. */
@@ -140,7 +148,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
       return
     }
     try {
-      const returned = this.#handle(this)
+      const returned = this.#method.handle(this)
       if (returned !== undefined) catchRejection(returned, (error) => this.#failed(error))
     } catch (error) {
       this.#failed(error)

@@ -103,6 +103,52 @@ test('a message over the limit is refused before it has arrived', async (t) => {
   assert.equal((await raw.headers(1))['grpc-status'], String(status.RESOURCE_EXHAUSTED))
 })
 
+test('a handler can refuse a long message by its beginning', async (t) => {
+  const seen: number[] = []
+  const { port, server } = await openEchoServer(t, {
+    methods: {
+      '/test.Bounds/Say': {
+        kind: 'unary',
+        canRefuse(buffer, start, end) {
+          seen.push(end - start)
+          return buffer.subarray(start, end).includes('!')
+        },
+        handle(call) {
+          const isRefused = call.buffer.subarray(call.start, call.end).includes('!')
+          if (isRefused) call.fail(status.INVALID_ARGUMENT, 'no "!" please')
+          else call.send(call.buffer, call.end - 3, call.end)
+        },
+      },
+    },
+  })
+  using raw = await RawClient.open(port)
+  const open = (id: number) =>
+    frame(frameType.HEADERS, flag.END_HEADERS, id, headerBlock(requestFields('/test.Bounds/Say')))
+  const toFrames = (id: number, text: string) => {
+    const message = grpcMessage(text)
+    const count = Math.ceil(message.length / 16_384)
+    return Array.from({ length: count }, (_, at) => {
+      const part = message.subarray(at * 16_384, (at + 1) * 16_384)
+      return frame(frameType.DATA, at === count - 1 ? flag.END_STREAM : 0, id, part)
+    })
+  }
+  const [first = Buffer.alloc(0), ...rest] = toFrames(1, `!${'x'.repeat(500_000)}`)
+  raw.send(open(1), first)
+  const { 'grpc-status': code, 'grpc-message': text } = await raw.headers(1)
+  assert.deepEqual([code, text], [`${status.INVALID_ARGUMENT}`, 'no "!" please'])
+  assert.deepEqual(seen, [16_379])
+
+  // The rest of the message is ignored, and later calls are not affected.
+  raw.send(...rest, open(3), ...toFrames(3, `${'x'.repeat(500_000)}end`))
+  const { payload } = await raw.nextOf(frameType.DATA, 3)
+  assert.equal(payload.toString('latin1', 5), 'end')
+  assert.deepEqual(seen.slice(1), [16_379, 65_531, 262_139])
+  assert.equal(server.connections, 1)
+
+  raw.send(open(5), ...toFrames(5, `${'x'.repeat(100_000)}!`))
+  assert.equal((await raw.headers(5))['grpc-status'], `${status.INVALID_ARGUMENT}`)
+})
+
 test('unknown methods and unknown services have different messages', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)

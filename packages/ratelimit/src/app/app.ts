@@ -140,6 +140,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   })
   const grpc = await openGrpc(config.listeners.grpc, {
     decide: decider.decideEncoded,
+    bounds: decisions,
     tracing,
     health,
     statistics,

@@ -16,6 +16,7 @@ import type {
 } from '../config/listeners.ts'
 import type { Decide, DecideEncoded } from '../decide/decide.ts'
 import { parseRequestJson, toResponseJson } from '../protocol/json.ts'
+import type { RequestBounds } from '../protocol/request-bounds.ts'
 import type { Statistics } from '../stats/registry.ts'
 import type { Tracing } from '../tracing/tracing.ts'
 import { allowOrigins } from '../transports/allowed-origins.ts'
@@ -43,6 +44,7 @@ import type { Primary } from './primary.ts'
 
 interface GrpcContext {
   readonly decide: DecideEncoded
+  readonly bounds: RequestBounds
   readonly tracing: Pick<Tracing, 'traceMethods'>
   readonly health: Health
   readonly statistics: Statistics
@@ -57,7 +59,7 @@ const mostFailureLines = 10
 /** @returns the address it listens on; empty in a worker. */
 export async function openGrpc(
   config: GrpcListenerConfig,
-  { decide, tracing, health, statistics, lifecycle, log, primary }: GrpcContext,
+  { decide, bounds, tracing, health, statistics, lifecycle, log, primary }: GrpcContext,
 ): Promise<string> {
   const streams = trackStreams({
     ...withStatistics(createHealthMethods(health), statistics),
@@ -73,7 +75,7 @@ export async function openGrpc(
   const server = createGrpcServer({
     methods: {
       ...tracing.traceMethods(
-        createRateLimitMethods(decide, toCallStatistics(statistics, 'ShouldRateLimit')),
+        createRateLimitMethods(decide, bounds, toCallStatistics(statistics, 'ShouldRateLimit')),
       ),
       ...streams.methods,
     },
@@ -119,7 +121,7 @@ function withStatistics(methods: Methods, statistics: Statistics): Methods {
       responseTime.observe(performance.now() - startMs)
       return returned
     }
-    return [path, { kind: 'unary', handle }]
+    return [path, { ...method, handle }]
   })
   return Object.fromEntries(entries)
 }

@@ -48,7 +48,7 @@ export async function warmUp(parts: WarmUpParts): Promise<number | undefined> {
   })
   const decider = await openDecide(decisionParts)
   const bounded = boundDecider(decider, parts.decisions, statistics.counter('service_error'))
-  const methods = createRateLimitMethods(bounded.decideEncoded, {
+  const methods = createRateLimitMethods(bounded.decideEncoded, parts.decisions, {
     totalRequests: statistics.counter('total_requests'),
     responseTime: statistics.timer('response_time'),
   })

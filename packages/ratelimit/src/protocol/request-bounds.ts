@@ -20,7 +20,7 @@ export function findExcess(
 
 const reader = new WireReader()
 
-/** Like `findExcess`, for an encoded request, which is read only as far as necessary. */
+/** Like `findExcess`, for an encoded request or its beginning, which is read only as far as necessary. */
 export function findEncodedExcess(
   buffer: Buffer,
   start: number,
@@ -54,24 +54,24 @@ function countEncoded(
     }
     descriptors += 1
     if (descriptors > bounds.mostDescriptors) return tooManyDescriptors(bounds)
-    const outerEnd = reader.enter()
-    const hasTooMany = reader.left > 2 * bounds.mostEntries && countEntries() > bounds.mostEntries
-    if (hasTooMany) return tooManyEntries(bounds)
+    const outerEnd = reader.enterBeginning()
+    const { mostEntries } = bounds
+    if (reader.left > 2 * mostEntries && hasMoreEntries(mostEntries)) return tooManyEntries(bounds)
     reader.skipRest()
     reader.leave(outerEnd)
   }
   return undefined
 }
 
-/** Counts the entries of the descriptor that the reader is in. */
-function countEntries(): number {
+/** Whether the descriptor that the reader is in has more entries. */
+function hasMoreEntries(most: number): boolean {
   let entries = 0
-  while (reader.hasMore()) {
+  while (entries <= most && reader.hasMore()) {
     const tag = reader.readTag()
     if (tag === descriptor.entries) entries += 1
     reader.skip(tag)
   }
-  return entries
+  return entries > most
 }
 
 function tooManyDescriptors({ mostDescriptors }: RequestBounds): string {

@@ -56,6 +56,15 @@ export class WireReader {
     return outerEnd
   }
 
+  /** Enters a nested message of which only the beginning may be there. Pass the result to `leave`. */
+  enterBeginning(): number {
+    const outerEnd = this.end
+    const length = this.readUint32()
+    this.depth++
+    this.end = Math.min(outerEnd, this.position + length)
+    return outerEnd
+  }
+
   leave(outerEnd: number): void {
     this.depth--
     this.end = outerEnd

@@ -15,7 +15,7 @@ import type { Spans } from './spans.ts'
 export function traceMethods(methods: Methods, spans: Spans, sample: Sample<UnaryCall>): Methods {
   const entries = Object.entries(methods).map(([path, method]): [string, Method] => {
     if (method.kind !== 'unary') return [path, method]
-    return [path, { kind: 'unary', handle: traceHandler(path, method.handle, spans, sample) }]
+    return [path, { ...method, handle: traceHandler(path, method.handle, spans, sample) }]
   })
   return Object.fromEntries(entries)
 }

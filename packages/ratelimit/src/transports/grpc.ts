@@ -1,9 +1,16 @@
-import { type Methods, type StatusCode, status, type UnaryCall } from '@portcullis/grpc-unary'
+import {
+  type Methods,
+  type StatusCode,
+  status,
+  type UnaryCall,
+  type UnaryMethod,
+} from '@portcullis/grpc-unary'
 import type { Counter, Timer } from '@portcullis/service-kit/metrics/instruments'
 import type { DecideEncoded } from '../decide/decide.ts'
 import { type Decided, ExcessError, OverloadError } from '../decide/decision.ts'
 import { encodeResponse } from '../protocol/encode.ts'
 import { DecodeError } from '../protocol/message.ts'
+import { findEncodedExcess, type RequestBounds } from '../protocol/request-bounds.ts'
 
 export const rateLimitService = 'envoy.service.ratelimit.v3.RateLimitService'
 
@@ -25,6 +32,7 @@ function toStatus(error: Parameters<Decided>[0]): StatusCode {
 /** The decision call. Invalid requests and failures of the store have the status UNKNOWN, as in Go. */
 export function createRateLimitMethods(
   decide: DecideEncoded,
+  bounds: RequestBounds,
   { totalRequests, responseTime }: CallStatistics,
 ): Methods {
   function handle(call: UnaryCall): void {
@@ -47,5 +55,7 @@ export function createRateLimitMethods(
     }
   }
 
-  return { [`/${rateLimitService}/ShouldRateLimit`]: { kind: 'unary', handle } }
+  const canRefuse: UnaryMethod['canRefuse'] = (buffer, start, end) =>
+    findEncodedExcess(buffer, start, end, bounds) !== undefined
+  return { [`/${rateLimitService}/ShouldRateLimit`]: { kind: 'unary', handle, canRefuse } }
 }

@@ -21,9 +21,15 @@ const find = (message: Buffer, end = message.length) => findEncodedExcess(messag
 
 test('the number of descriptors and of entries is limited', () => {
   assert.equal(find(Buffer.concat([domain, repeat(10, descriptor)])), undefined)
-  assert.match(find(Buffer.concat([domain, repeat(11, descriptor)])) ?? '', /at most 10 descriptors/)
+  assert.match(
+    find(Buffer.concat([domain, repeat(11, descriptor)])) ?? '',
+    /at most 10 descriptors/,
+  )
   assert.equal(find(Buffer.concat([domain, toField(2, repeat(5, entry))])), undefined)
-  assert.match(find(Buffer.concat([domain, toField(2, repeat(6, entry))])) ?? '', /at most 5 entries/)
+  assert.match(
+    find(Buffer.concat([domain, toField(2, repeat(6, entry))])) ?? '',
+    /at most 5 entries/,
+  )
 })
 
 test('the beginning of a message is enough as soon as it exceeds a limit', () => {

@@ -2,11 +2,13 @@
  * @servers redis
  */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
 import { descriptor, requestFor } from '../support/decider.ts'
-import { openDecisionClient, postJson } from '../support/service-client.ts'
+import { decisionPath, openDecisionClient, postJson, toBytes } from '../support/service-client.ts'
 import { startService } from '../support/service-process.ts'
 
 const rules = `
@@ -41,6 +43,26 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
         descriptors: toMany(300_000, () => 'k='),
       })
       assert.equal(huge.code, status.INVALID_ARGUMENT)
+    },
+  )
+
+  await t.test(
+    'too many descriptors are refused before the whole request has arrived',
+    async () => {
+      const message = toBytes(requestFor('d', ...toMany(100_000)))
+      const prefix = Buffer.alloc(5)
+      prefix.writeUInt32BE(message.length, 1)
+      const session = connect(`http://${service.grpcAddress}`)
+      const call = session.request({
+        ':method': 'POST',
+        ':path': decisionPath,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+      })
+      call.write(Buffer.concat([prefix, message.subarray(0, 100_000)]))
+      const [headers] = await once(call, 'response')
+      assert.equal(headers['grpc-status'], `${status.INVALID_ARGUMENT}`)
+      session.destroy()
     },
   )
 
