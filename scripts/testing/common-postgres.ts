@@ -42,7 +42,7 @@ export async function openCommonPostgres(
   for (const { name, variable, open } of commonServers) {
     if (files.filter((file) => file.servers.includes(name)).length < minUsers) continue
     try {
-      opened.push([variable, await open({ isOpen: true, settings })])
+      opened.push([variable, await open({ isOpen: true, isInMemory: true, settings })])
     } catch (error) {
       if (!(error instanceof MissingProgramError)) throw error
     }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { cp, readFile, stat, writeFile } from 'node:fs/promises'
+import { chown, cp, mkdtemp, readFile, stat, statfs, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { findUnprivilegedAccount } from '../account.ts'
@@ -9,7 +9,7 @@ import { findFreePort, host } from '../free-port.ts'
 import { provideFolder } from '../programs/cached-folder.ts'
 import type { ProgramName } from '../programs/programs.ts'
 import { provideProgram } from '../programs/provide-program.ts'
-import { isOpenToAll } from '../sandbox.ts'
+import { isOpenToAll, type Sandbox } from '../sandbox.ts'
 import { type Address, type OpenServer, openServer } from '../server.ts'
 import { type Service, startService } from '../service.ts'
 
@@ -20,6 +20,8 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Accepts every user and password; checking a password takes both sides some milliseconds. */
   readonly isOpen?: boolean
+  /** Keeps its data in a file system in memory, if there is one with enough space: no CPU time is spent on the disk. */
+  readonly isInMemory?: boolean
   /** Makes it a hot standby of that server, which is stopped briefly to be copied. */
   readonly standbyOf?: PostgresServer
 }
@@ -69,8 +71,9 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
     account,
     build: async (sandbox) => {
       const program = account ? await provideReadable(found, sandbox.folder) : found
-      const data = join(sandbox.folder, 'data')
       const who = account && { uid: account.uid, gid: account.gid }
+      const place = options.isInMemory ? await openMemoryFolder(sandbox, who) : undefined
+      const data = join(place ?? sandbox.folder, 'data')
       if (options.standbyOf) {
         await copyPrimary(options.standbyOf, data, sandbox.folder, who)
       } else {
@@ -99,6 +102,25 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
       return { host, port, url, user, password, database, ...service }
     },
   })
+}
+
+/** Linux mounts a file system in memory here. A container often has a small one. */
+const memoryFolder = '/dev/shm'
+/** Many times the size of the data of a test run. */
+const enoughBytes = 8 * 2 ** 30
+
+async function openMemoryFolder({ guard }: Sandbox, who?: Owner): Promise<string | undefined> {
+  try {
+    const { bavail, bsize } = await statfs(memoryFolder)
+    if (bavail * bsize < enoughBytes) return undefined
+    const folder = await mkdtemp(join(memoryFolder, 'portcullis-postgres-'))
+    guard.addFolder(folder)
+    if (who) await chown(folder, who.uid, who.gid)
+    return folder
+  } catch {
+    // It is missing or not writable.
+    return undefined
+  }
 }
 
 interface DataOptions {
