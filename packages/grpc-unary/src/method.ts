@@ -61,6 +61,7 @@ export interface StreamHandler {
 
 /** A method that takes one message. */
 export interface UnaryMethod {
+  /** Selects this kind of method. */
   readonly kind: 'unary'
   /** Called with each call whose request has arrived. */
   readonly handle: UnaryHandler
@@ -74,6 +75,7 @@ export interface UnaryMethod {
 
 /** A method that takes any number of messages. */
 export interface StreamMethod {
+  /** Selects this kind of method. */
   readonly kind: 'stream'
   /** Called with each new call; returns, synchronously, the handler of its events. */
   readonly open: (call: StreamCall) => StreamHandler
