@@ -106,7 +106,7 @@ function toNodeArgs({ leg, ...options }: RunOptions, countsFile: string): string
     '--test',
     // Node's own default leaves one core unused. Tests of servers mostly wait, so running more
     // files than cores keeps the cores busy.
-    `--test-concurrency=${options.concurrency ?? availableParallelism() + 6}`,
+    `--test-concurrency=${options.concurrency ?? availableParallelism() + 4}`,
     ...Object.entries(reporters).flatMap(([reporter, destination]) => [
       `--test-reporter=${reporter}`,
       `--test-reporter-destination=${destination}`,

@@ -1,8 +1,15 @@
 import { Client } from 'pg'
 import { migrate } from '../../src/db/migrate/migrate.ts'
+import { runIn } from './shared-postgres.ts'
+
+interface MigratedSchema {
+  readonly name: string
+  /** A transaction after its migrations. */
+  readonly migratedBefore: string
+}
 
 /** Schemas of this process that are no longer in use. */
-const free: string[] = []
+const free: MigratedSchema[] = []
 let made = 0
 
 export interface TestSchema {
@@ -16,16 +23,17 @@ export interface TestSchema {
  * one almost no time, so a schema is reused unless a test has changed its tables.
  */
 export async function openTestSchema(url: string): Promise<TestSchema> {
-  for (let name = free.pop(); name !== undefined; name = free.pop()) {
-    if (await empty(url, name)) return toTestSchema(name)
+  for (let schema = free.pop(); schema !== undefined; schema = free.pop()) {
+    if (await empty(url, schema)) return toTestSchema(schema)
   }
   const name = `auth_${process.pid}_${++made}`
   await migrate({ url, schema: name })
-  return toTestSchema(name)
+  const [row] = await runIn(url, 'select pg_current_xact_id()::xid::text as "migratedBefore"')
+  return toTestSchema({ name, migratedBefore: `${row?.['migratedBefore']}` })
 }
 
-function toTestSchema(name: string): TestSchema {
-  return { name, release: () => void free.push(name) }
+function toTestSchema(schema: MigratedSchema): TestSchema {
+  return { name: schema.name, release: () => void free.push(schema) }
 }
 
 /** Finds catalog entries that are newer than the migrations. */
@@ -44,7 +52,7 @@ const findChanges = `
       select t.xmin from pg_trigger t join pg_class c on c.oid = t.tgrelid
         where c.relnamespace = (select oid from ns)
     )
-  select from things where age(xmin) < (select min(age(xmin)) from schema_migrations) limit 1`
+  select from things where age(xmin) < age($2::xid) limit 1`
 
 /** Deletes all rows with triggers disabled, so the order does not matter. */
 const deleteAll = `
@@ -65,11 +73,12 @@ const deleteAll = `
   $$`
 
 /** Returns false if a test has changed the tables themselves. */
-async function empty(url: string, schema: string): Promise<boolean> {
-  const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
+async function empty(url: string, schema: MigratedSchema): Promise<boolean> {
+  const { name, migratedBefore } = schema
+  const client = new Client({ connectionString: url, options: `-c search_path=${name}` })
   await client.connect()
   try {
-    const { rowCount } = await client.query(findChanges, [schema])
+    const { rowCount } = await client.query(findChanges, [name, migratedBefore])
     if (rowCount !== 0) return false
     await client.query(deleteAll)
     return true
