@@ -100,7 +100,8 @@ export const authTree: CommandNode = {
           ],
           operands: 'any',
         },
-        unwrap: { summary: 'store all keys unencrypted', options: files },
+        passwords: { summary: 'encrypt or decrypt all password hashes', options: files },
+        unwrap: { summary: 'store all keys and password hashes unencrypted', options: files },
       },
     },
     admin: {
