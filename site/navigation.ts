@@ -257,6 +257,7 @@ const together: Section = {
       decision('026-one-metrics-core', 'One metrics core'),
       decision('029-documentation-site', 'This site'),
       decision('032-code-editors', 'Code editors of the console'),
+      decision('034-speed-of-the-new-structure', 'Speed of the new structure'),
     ],
     Contribute: [
       whole('CONTRIBUTING.md', 'Contributing'),
