@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { Page } from 'playwright-core'
 import { openConsole } from '../../../src/console/console.ts'
-import { editorOf, fillEditor, readEditor } from '../../support/editor.ts'
+import { chooseCompletion, editorOf, fillEditor, readEditor } from '../../support/editor.ts'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
 import { findFaultsOfState } from './accessibility.ts'
 import type { RunSuite } from './suite.ts'
@@ -219,7 +219,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     await page.getByRole('button', { name: 'Castle', exact: true }).waitFor()
     await fillEditor(query, 'query Castles($country: String) { ')
     await page.keyboard.type('cast')
-    await page.getByRole('option', { name: /^castles/ }).click()
+    await chooseCompletion(page, 'castles')
     await page.keyboard.insertText('(country: $country) { name } }')
     const text = 'query Castles($country: String) { castles(country: $country) { name } }'
     assert.equal(await readEditor(query), text)

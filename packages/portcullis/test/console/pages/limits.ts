@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { openConsole } from '../../../src/console/console.ts'
-import { editorOf, fillEditor, readEditor } from '../../support/editor.ts'
+import { chooseCompletion, editorOf, fillEditor, readEditor } from '../../support/editor.ts'
 import { openVisitor, switchTo } from '../../support/visitor.ts'
 import { createBaseUrls } from '../../support/world.ts'
 import { findFaultsOfState } from './accessibility.ts'
@@ -326,14 +326,14 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       await fillEditor(text, 'domain: limits-page\ndescriptors:\n  - key: user\n    ')
       await page.keyboard.type('rate')
       // A click, because the editor ignores Enter in the first moments after the list has opened.
-      await page.locator('.cm-completionLabel', { hasText: /^rate_limit$/ }).click()
+      await chooseCompletion(page, 'rate_limit')
       await page.keyboard.type('un')
       await page.getByRole('option', { name: /^unit_multiplier/ }).waitFor()
-      await page.locator('.cm-completionLabel', { hasText: /^unit$/ }).click()
+      await chooseCompletion(page, 'unit')
       await page.keyboard.type('m')
       await page.getByRole('option', { name: 'minute', exact: true }).waitFor()
       await page.getByRole('option', { name: 'month', exact: true }).waitFor()
-      await page.getByRole('option', { name: 'minute', exact: true }).click()
+      await chooseCompletion(page, 'minute')
       assert.equal(
         (await readEditor(text)).split('\n').slice(3).join('\n'),
         '    rate_limit:\n      unit: minute',
