@@ -128,7 +128,7 @@ export async function openFlowServer(
     async actionsOf(userId) {
       const rows = await query(
         `select payload ->> 'action' as action from audit_log_entries
-         where payload ->> 'actor_id' = $1 order by created_at`,
+         where payload ->> 'actor_id' = $1 order by created_at, age(xmin) desc, ctid`,
         [userId],
       )
       return rows.map(({ action }) => action)
