@@ -83,6 +83,8 @@ export const testEvents: RunSuite = async (t, { browser, world }) => {
     await rows.filter({ hasText: 'Signed in' }).first().waitFor({ state: 'detached' })
     await failed.filter({ hasText: email }).waitFor()
     await page.getByLabel('Time', { exact: true }).selectOption({ label: 'Last hour' })
+    // The text of a field is added to the URL a moment after the last key.
+    await page.waitForURL(({ searchParams: found }) => found.has('name') && found.has('since'))
     const { searchParams } = new URL(page.url())
     assert.deepEqual(Object.fromEntries(searchParams), {
       ...{ name: email.toUpperCase(), failed: 'true', since: '1h' },
