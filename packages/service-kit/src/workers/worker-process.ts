@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { StopSignal } from '../process/lifecycle.ts'
 import type { Candidate } from './choose-worker.ts'
@@ -225,16 +224,14 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   }
 
   async #watchEnd(): Promise<void> {
-    // Messages that were sent before the end are read before the channel is closed.
-    const closed = once(this.#child, 'disconnect').catch(ignore)
     await new Promise<void>((resolve) => {
-      this.#child.once('exit', () => resolve())
+      // Emitted when all messages have been read. Node emits no 'disconnect' if a connection was in transit.
+      this.#child.once('close', () => resolve())
       // The process could not be started.
       this.#child.once('error', () => {
         if (this.#child.pid === undefined) resolve()
       })
     })
-    if (this.#child.connected) await closed
     clearTimeout(this.#stuckTimer)
     this.#returnLast()
   }

@@ -109,6 +109,29 @@ test('connections that were not sent to a stuck worker are returned, and all of 
   assert.deepEqual([worker.isReady, worker.howEnded], [false, 'killed by SIGKILL'])
 })
 
+test('a worker that is killed with a connection in transit and unread messages returns the connection', async (t) => {
+  const { worker, returned } = await openWorker(t)
+  const open = await openConnections(t)
+  const [first, second] = [await open(), await open()]
+  worker.hand(first.transfer)
+  await once(first.transfer.socket, 'close')
+  // This process reads nothing meanwhile, so that it gets the worker's message and its end together.
+  first.client.destroy()
+  block(300)
+  process.kill(worker.pid, 'SIGSTOP')
+  worker.hand(second.transfer)
+  worker.kill()
+  block(300)
+  await worker.ended
+  assert.deepEqual(returned, [second.transfer])
+  assert.equal(worker.countConnections(), 0)
+})
+
+/** Stops this process, but not the others. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+}
+
 test('a worker ignores signals, and ends when its primary stops it', async (t) => {
   const { worker } = await openWorker(t)
   const open = await openConnections(t)
