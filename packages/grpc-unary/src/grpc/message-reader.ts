@@ -17,14 +17,17 @@ import {
  */
 const WRONG_LENGTH_BYTES = 2 ** 20
 
-/** When the beginning of an incomplete message is first shown to the sink: about the length of one frame. */
+/** The number of bytes after which the sink first gets the beginning of a message: about one frame. */
 const FIRST_BEGINNING = 16_000
 
 export const TOO_MANY_UNFINISHED = 'too many unfinished messages on a connection'
 
 /** Receives the messages of a request. */
 export interface MessageSink {
-  /** The received part of a long message, if it is not compressed; called again each time it is four times longer. */
+  /**
+   * The received part of a long message that is not compressed. It is called again each time that four times as
+   * many bytes have arrived.
+   */
   beginning?(bytes: Buffer, start: number, end: number): void
   /**
    * A whole message; the bytes are valid only until the method returns. `rest` bytes of the frame
@@ -234,11 +237,11 @@ export class MessageReader {
     }
     bytes.copy(this.#bytes, this.#filled, start, end)
     this.#filled = filled
-    if (filled >= this.#nextBeginning && filled < total) this.#showBeginning()
+    if (filled >= this.#nextBeginning && filled < total) this.#passBeginning()
     return end
   }
 
-  #showBeginning(): void {
+  #passBeginning(): void {
     this.#nextBeginning = 4 * this.#filled
     if (byteAt(this.#bytes, 0) !== 0) return
     this.#sink.beginning?.(this.#bytes, PREFIX_SIZE, this.#filled)

@@ -20,7 +20,7 @@ export interface PostgresOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Accepts every user and password; checking a password takes both sides some milliseconds. */
   readonly isOpen?: boolean
-  /** Keeps its data in a file system in memory, if there is one with enough space: no CPU time is spent on the disk. */
+  /** Keeps its data in memory if there is enough of it, so that no CPU time is spent on the disk. */
   readonly isInMemory?: boolean
   /** Makes it a hot standby of that server, which is stopped briefly to be copied. */
   readonly standbyOf?: PostgresServer
@@ -104,7 +104,7 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
   })
 }
 
-/** Linux mounts a file system in memory here. A container often has a small one. */
+/** Where Linux mounts a file system that is kept in memory. That of a container is often small. */
 const memoryFolder = '/dev/shm'
 /** Many times the size of the data of a test run. */
 const enoughBytes = 8 * 2 ** 30

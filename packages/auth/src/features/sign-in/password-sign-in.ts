@@ -9,7 +9,7 @@ import { guardPassword } from '../sessions/password-attempts.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
-/** If a concurrent sign-in replaces an outdated hash, or encrypts the hash, of the same password, the check is repeated. */
+/** The check is repeated if a concurrent sign-in with the same password replaces or encrypts the stored hash. */
 const mostTries = 3
 
 export interface PasswordSignIn {
