@@ -41,6 +41,7 @@ class FakeChild extends EventEmitter {
     this.connected = false
     this.emit('disconnect')
     this.emit('exit', 0, null)
+    this.emit('close', 0, null)
     return true
   }
 
