@@ -31,8 +31,9 @@ const wideWindows = Buffer.concat([
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 /** The pause before the attacker reconnects after a cut. */
 const pauseMs = 20
-/** The size of a write, and the maximum number of pieces on one connection. */
-const chunkBytes = 65_536
+/** The size of a write: Linux may not interrupt a longer one, which would keep a core from the server for milliseconds. */
+const chunkBytes = 16_384
+/** The maximum number of pieces on one connection. */
 const mostPieces = 50_000
 
 setPriority(constants.priority.PRIORITY_LOW)
@@ -75,30 +76,21 @@ class Attacker {
     const socket = connect({ host: '127.0.0.1', port: this.#port, noDelay: true })
     const end = (): void => void socket.destroy()
     this.#open.add(end)
-    let next = 0
     let rest: Buffer = Buffer.alloc(0)
+    const chunks = toChunks(piece)
     const send = (): void => {
-      for (;;) {
-        const parts: Uint8Array[] = []
-        let length = 0
-        while (length < chunkBytes && next < mostPieces) {
-          const bytes = piece(next)
-          if (bytes === undefined) break
-          next += 1
-          length += bytes.length
-          parts.push(bytes)
-        }
-        if (length === 0) return
-        this.#sentBytes += length
-        if (!socket.write(Buffer.concat(parts)) || this.#isOver) return
-      }
+      const chunk = this.#isOver ? undefined : chunks.next().value
+      if (chunk === undefined) return
+      this.#sentBytes += chunk.length
+      socket.write(chunk, (error) => {
+        if (!error) send()
+      })
     }
     socket.on('error', () => {})
     socket.on('connect', () => {
       socket.write(Buffer.concat([preface, settings, first?.() ?? Buffer.alloc(0)]))
       send()
     })
-    socket.on('drain', send)
     if (isDeaf) socket.pause()
     else {
       socket.on('data', (chunk: Buffer) => {
@@ -119,4 +111,22 @@ class Attacker {
       setTimeout(() => this.#begin(), pauseMs)
     })
   }
+}
+
+/** Joins short pieces, and splits long ones. */
+function* toChunks(piece: Attack['piece']): Generator<Buffer, undefined> {
+  let parts: Uint8Array[] = []
+  let length = 0
+  for (let next = 0; next < mostPieces; next += 1) {
+    const bytes = piece(next)
+    if (bytes === undefined) break
+    parts.push(bytes)
+    length += bytes.length
+    if (length < chunkBytes) continue
+    const joined = Buffer.concat(parts)
+    for (let at = 0; at < length; at += chunkBytes) yield joined.subarray(at, at + chunkBytes)
+    parts = []
+    length = 0
+  }
+  if (length > 0) yield Buffer.concat(parts)
 }
