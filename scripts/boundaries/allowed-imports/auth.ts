@@ -91,7 +91,7 @@ export const auth: PackageTable = {
     inside: `
       features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
       services.ts errors.ts`,
-    outside: `${texts} fastify node:crypto node:dns node:events node:http node:net node:stream`,
+    outside: `${texts} fastify @fastify/ajv-compiler node:crypto node:dns node:events node:http node:net node:stream`,
     types: '@portcullis/service-kit',
   },
   // Flows use building blocks, never the reverse.

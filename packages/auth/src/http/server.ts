@@ -1,19 +1,10 @@
-import Fastify, {
-  type FastifyInstance,
-  type FastifySchema,
-  type FastifySchemaCompiler,
-} from 'fastify'
+import Fastify, { type FastifyInstance } from 'fastify'
 import { readHeader } from './call.ts'
 import { addPipeline, type Pipeline, type PipelineParts, toNoRoute } from './pipeline.ts'
 import { countRequests, toRequestId, toSlowClientOptions } from './slow-clients.ts'
 import { wantsVersionedErrors } from './stages/dialect.ts'
 import { apiVersion, versionHeader } from './stages/error-answer.ts'
-
-/**
- * The compiler of the first server of a process, which caches compiled schemas; they are the same
- * for further servers.
- */
-let schemaCompiler: FastifySchemaCompiler<FastifySchema> | undefined
+import { compileLazily } from './validation.ts'
 
 /** Creates Fastify with options for a public server; `pipeline.ts` handles the requests. */
 export function createServer(parts: PipelineParts): FastifyInstance {
@@ -22,7 +13,6 @@ export function createServer(parts: PipelineParts): FastifyInstance {
     bodyLimit: api.bodyLimitBytes,
     routerOptions: { ignoreTrailingSlash: true },
     genReqId: ({ headers }) => toRequestId(readHeader(headers, api.requestIdHeader ?? '')),
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
     // Existing connections are still served while closing; `connections.ts` closes them.
@@ -34,11 +24,8 @@ export function createServer(parts: PipelineParts): FastifyInstance {
     },
     ...toSlowClientOptions(api.maxRequestDurationMs),
   })
+  server.setValidatorCompiler(compileLazily)
   countRequests(server.server)
-  if (schemaCompiler) server.setValidatorCompiler(schemaCompiler)
-  server.addHook('onReady', async () => {
-    schemaCompiler ??= server.validatorCompiler
-  })
   server.addHook('onSend', (request, reply, _payload, done) => {
     const version = readHeader(request.headers, versionHeader)
     if (wantsVersionedErrors(api.compatMode, version)) reply.header(versionHeader, apiVersion)
