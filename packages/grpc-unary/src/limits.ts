@@ -17,6 +17,8 @@ export interface Limits {
    * to 64 bytes for each compressed byte. Ordinary text therefore never reaches this limit.
    */
   readonly decompressedBytesPerSecond: number
+  /** Bytes of DATA per second and connection for calls that the server has ended. */
+  readonly discardedBytesPerSecond: number
   /** Decoded size of a request's header fields (SETTINGS_MAX_HEADER_LIST_SIZE). */
   readonly headerListBytes: number
   /** Encoded size of a header block over all its frames. */
@@ -89,6 +91,7 @@ export const defaultLimits: Limits = {
   bufferedRequestBytes: 16 * 2 ** 20,
   totalBufferedRequestBytes: 128 * 2 ** 20,
   decompressedBytesPerSecond: 16 * 2 ** 20,
+  discardedBytesPerSecond: 16 * 2 ** 20,
   // 64 KiB of metadata, and room for the HTTP/2 fields and the overhead of each field.
   headerListBytes: 80 * 1024,
   headerBlockBytes: 96 * 1024,

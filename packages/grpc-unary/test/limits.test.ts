@@ -18,6 +18,8 @@ const SAY = '/test.Echo/Say'
 const WAIT = '/test.Echo/Wait'
 
 const request = frame(frameType.HEADERS, flag.END_HEADERS, 1, headerBlock(requestFields(WAIT)))
+/** The prefix of a message that is longer than the server accepts. */
+const tooLong = frame(frameType.DATA, 0, 1, Buffer.from([0, 0x7f, 0xff, 0xff, 0xff]))
 
 /** Frames with a limit of ten per second, and how to create them. */
 const floods: Readonly<
@@ -29,6 +31,10 @@ const floods: Readonly<
   windowUpdatesPerSecond: { each: () => frame(frameType.WINDOW_UPDATE, 0, 0, uint32(1)) },
   strayFramesPerSecond: { each: () => frame(99, 0, 0) },
   emptyDataPerSecond: { first: request, each: () => frame(frameType.DATA, 0, 1) },
+  discardedBytesPerSecond: {
+    first: Buffer.concat([request, tooLong]),
+    each: () => frame(frameType.DATA, 0, 1, Buffer.alloc(100)),
+  },
   resetsPerSecond: {
     each: (n) =>
       Buffer.concat([

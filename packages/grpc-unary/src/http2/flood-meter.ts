@@ -66,6 +66,7 @@ export class FloodMeter {
   #secondEndMs = 0
   /** Decompressed bytes in the current second, beyond 64 for each compressed byte. */
   #decompressedBytes = 0
+  #discardedBytes = 0
 
   constructor(limits: Limits) {
     this.#limits = limits
@@ -90,6 +91,15 @@ export class FloodMeter {
       : undefined
   }
 
+  /** Counts the DATA of a call that has ended; returns the name of the limit if it is exceeded. */
+  discarded(bytes: number, nowMs: number): string | undefined {
+    this.#beginSecond(nowMs)
+    this.#discardedBytes += bytes
+    return this.#discardedBytes > this.#limits.discardedBytesPerSecond
+      ? 'discardedBytesPerSecond'
+      : undefined
+  }
+
   #beginSecond(nowMs: number): void {
     if (nowMs < this.#secondEndMs) return
     this.#secondEndMs = nowMs + 1000
@@ -97,5 +107,6 @@ export class FloodMeter {
     this.calls = 0
     this.sentBytes = 0
     this.#decompressedBytes = 0
+    this.#discardedBytes = 0
   }
 }

@@ -232,7 +232,15 @@ export class RequestFrames {
     const absence = stream === undefined ? connection.streams.absence(id) : 'closed'
     if (absence === 'idle') connection.close(errorCode.PROTOCOL_ERROR, 'DATA on an idle stream')
     else if (absence !== 'reset') connection.streamError(id, errorCode.STREAM_CLOSED)
-    else this.#isSmallFlood(length)
+    else if (!this.#isSmallFlood(length)) this.#discard(length)
+  }
+
+  /** A client may send a whole window before it reads that its call has ended, but not all the time. */
+  #discard(length: number): void {
+    const connection = this.#connection
+    const limit = connection.meter.discarded(length, connection.hub.nowMs)
+    if (limit !== undefined)
+      connection.close(errorCode.ENHANCE_YOUR_CALM, `over the limit ${limit}`)
   }
 
   /**

@@ -37,3 +37,11 @@ test('calls and responses raise the limits of the frames that accompany them', (
   )
   assert.equal(countUntilStop(meter, flood.reset, START_MS), defaultLimits.resetsPerSecond)
 })
+
+test('bytes that are discarded are counted per second', () => {
+  const meter = new FloodMeter({ ...defaultLimits, discardedBytesPerSecond: 100 })
+  assert.equal(meter.discarded(60, START_MS), undefined)
+  assert.equal(meter.discarded(40, START_MS), undefined)
+  assert.equal(meter.discarded(1, START_MS + 999), 'discardedBytesPerSecond')
+  assert.equal(meter.discarded(100, START_MS + 1000), undefined)
+})

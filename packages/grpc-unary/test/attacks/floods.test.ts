@@ -49,6 +49,19 @@ describe('floods end at the default limits of the server', () => {
     })
   })
 
+  test('messages that continue after their call was refused', async (t) => {
+    await underAttack(t, {}, async ({ port }) => {
+      const part = frame(frameType.DATA, 0, 1, Buffer.alloc(16_384))
+      await expectEnhanceYourCalm(
+        port,
+        'discardedBytesPerSecond',
+        open(1),
+        frame(frameType.DATA, 0, 1, Buffer.from([0, 0x7f, 0xff, 0xff, 0xff])),
+        ...repeat(4096, () => part),
+      )
+    })
+  })
+
   test('CONTINUATION flood (CVE-2024-27316): empty frames', async (t) => {
     await underAttack(t, {}, async ({ port }) => {
       const empty = repeat(10_000, () => frame(frameType.CONTINUATION, 0, 1))

@@ -59,6 +59,11 @@ const variables = {
     'decompressedBytesPerSecond',
     'Bytes of decompressed messages per second in excess of 64 times their compressed size',
   ),
+  discardedBytesPerSecond: bytes(
+    'GRPC_MAX_DISCARDED_BYTES_PER_SECOND',
+    'discardedBytesPerSecond',
+    'Bytes per second of request messages whose calls have ended, such as refused ones',
+  ),
   headerListBytes: bytes(
     'GRPC_MAX_HEADER_LIST_BYTES',
     'headerListBytes',
@@ -201,6 +206,7 @@ export const beyondGrpcLimits: Readonly<Record<keyof Limits, string>> = {
   bufferedRequestBytes: 'RESOURCE_EXHAUSTED for the call',
   totalBufferedRequestBytes: largestClosed,
   decompressedBytesPerSecond: goaway,
+  discardedBytesPerSecond: goaway,
   headerListBytes: `RESOURCE_EXHAUSTED (HTTP status 431) for the call; at four times the limit, ${goaway}`,
   headerBlockBytes: goaway,
   continuationFrames: goaway,
