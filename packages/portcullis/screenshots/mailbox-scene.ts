@@ -41,5 +41,10 @@ export async function showMailbox(page: Page, world: TestWorld): Promise<void> {
     }
   }
   await newest.waitFor()
+  await waitForMessageFrame(page)
+}
+
+/** Waits until the HTML of the open message is shown. */
+export async function waitForMessageFrame(page: Page): Promise<void> {
   await page.frameLocator('iframe').getByRole('link', { name: 'Confirm your address' }).waitFor()
 }

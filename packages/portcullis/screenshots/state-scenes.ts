@@ -1,5 +1,6 @@
 import type { ShownDomain } from '../src/console/routes/limits.ts'
 import type { MessageSummary } from '../src/console/routes/mailbox.ts'
+import { showMailbox, waitForMessageFrame } from './mailbox-scene.ts'
 import {
   type Prepare,
   showAnswer,
@@ -72,6 +73,12 @@ function toManyMessages({ messages, ...listing }: MailboxAnswer): MailboxAnswer 
   return { ...listing, messages: toThousand(emails, rename) }
 }
 
+const showManyMessages = showAnswer(
+  '/mailbox',
+  { call: '/api/mailbox/messages', change: toManyMessages },
+  'Message 1000',
+)
+
 /** Each page with a thousand rows, without any, while it loads, and without a server. */
 export const stateScenes: Readonly<Record<string, Prepare>> = {
   'users-many': async (page, world) => {
@@ -85,11 +92,12 @@ export const stateScenes: Readonly<Record<string, Prepare>> = {
     { call: '/api/limits/rules', change: toManyRules },
     'Show more',
   ),
-  'mailbox-many': showAnswer(
-    '/mailbox',
-    { call: '/api/mailbox/messages', change: toManyMessages },
-    'Message 1000',
-  ),
+  'mailbox-many': async (page, world) => {
+    // Without messages, there would be none to repeat.
+    await showMailbox(page, world)
+    await showManyMessages(page, world)
+    await waitForMessageFrame(page)
+  },
   'users-empty': showAnswer(
     '/users',
     { call: '/api/users', change: (answer: object) => ({ ...answer, users: [], total: 0 }) },
