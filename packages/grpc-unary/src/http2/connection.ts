@@ -25,6 +25,9 @@ import { StreamTable } from './stream-table.ts'
 /** Spreads the end of connections that were opened at the same time. */
 const AGE_JITTER = 0.1
 
+/** How much of the input after our GOAWAY is read. A client that sends more does not want to close the connection. */
+const MOST_BYTES_AFTER_CLOSE = 262_144
+
 /** One HTTP/2 connection of the server (RFC 9113). */
 export class Connection implements FrameSink, FrameConnection, HubConnection {
   readonly hub: Hub
@@ -35,8 +38,9 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   readonly streams: StreamTable
   readonly meter: FloodMeter
   readonly drain: Drain
-  /** Nothing more is read or written. */
+  /** Further input is discarded, and nothing more is written. */
   isClosed = false
+  #bytesAfterClose = 0
   /** The peer's preface and first SETTINGS were received. */
   isEstablished = false
   /** The peer does not read our output, so nothing is read from it. */
@@ -84,7 +88,10 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
    * write.
    */
   read(bytes: Buffer, length = bytes.length): void {
-    if (this.isClosed) return
+    if (this.isClosed) {
+      this.#discardInput(length)
+      return
+    }
     const nowMs = performance.now()
     this.hub.nowMs = nowMs
     this.lastReadMs = nowMs
@@ -162,6 +169,12 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     // and the peer would not receive the reason.
     this.socket.resume()
     this.#abandonStreams()
+  }
+
+  #discardInput(length: number): void {
+    this.#bytesAfterClose += length
+    // The watchdog destroys the socket when the peer has had the time to read our GOAWAY.
+    if (this.#bytesAfterClose > MOST_BYTES_AFTER_CLOSE) this.socket.pause()
   }
 
   /** Called when the socket is closed. */

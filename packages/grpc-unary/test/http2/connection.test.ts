@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { errorCode, flag, frameType, PREFACE, settingId } from '../../src/http2/frames.ts'
 import { openEchoServer, until } from '../support/echo-server.ts'
@@ -79,6 +80,28 @@ test('a connection that sends continuously does not delay the others', async (t)
   const [before = calls] = callsBefore
   assert.ok(before <= (2 * 65_536) / message.length, `after ${before} of ${calls} calls`)
   await until(() => busyCalls === calls)
+})
+
+test('a client that keeps sending after GOAWAY is no longer read', async (t) => {
+  const { port } = await openEchoServer(t)
+  const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+  socket.on('error', () => {})
+  socket.resume()
+  const onIdleStream = frame(frameType.DATA, 0, 1, Buffer.alloc(16_384))
+  // More than the socket buffers of both sides, and far less than can be sent until the connection ends.
+  const most = 64 * 2 ** 20
+  let sent = 0
+  const sendAll = (error?: Error | null) => {
+    if (error || sent >= most) {
+      socket.destroy()
+      return
+    }
+    sent += onIdleStream.length
+    socket.write(onIdleStream, sendAll)
+  }
+  socket.write(Buffer.concat([PREFACE, settings()]), sendAll)
+  await new Promise((resolve) => socket.on('close', resolve))
+  assert.ok(sent < most, `${sent} bytes were read`)
 })
 
 test('all responses to one read are in order and sent in one write', async (t) => {
