@@ -48,7 +48,7 @@ export const ratelimit: PackageTable = {
 
   'decide/**': {
     inside: 'counters/ protocol/message.ts stats/**',
-    types: `rules/model/** ${metrics}`,
+    types: `rules/model/** structures/** ${metrics}`,
     because:
       'Decisions depend on the interface of a store, but not on the wire format or the code in hot/.',
   },
@@ -58,7 +58,7 @@ export const ratelimit: PackageTable = {
   },
   'counters/index.ts': { inside: 'counters/**' },
   'counters/plugins.ts': { inside: 'counters/**' },
-  'counters/': { outside: `${settings} ${log}` },
+  'counters/': { types: 'structures/**', outside: `${settings} ${log}` },
   'counters/**': {
     inside: 'counters/ structures/** tls/**',
     outside: `${settings} ${log} ${texts} node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,

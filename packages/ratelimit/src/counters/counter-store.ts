@@ -1,3 +1,5 @@
+import type { AnyKey, EncodedKey } from '../structures/key-bytes.ts'
+
 /**
  * One counter to change. The store writes the result into it. Do not reuse the object after a failed
  * call, because a late reply may still need its name.
@@ -37,27 +39,14 @@ export interface Increment {
   previous: number
 }
 
-/** A key that is already encoded, so that a store need not encode it again. Nothing but the note changes. */
-export interface EncodedKey {
-  /** Contains the key from `start`; its last word is padded with zeros. */
-  readonly words: Int32Array
-  readonly start: number
-  readonly byteLength: number
-  /** Two hashes of structures/key-bytes.ts, each with 32 bits. */
-  readonly hash: number
-  readonly secondHash: number
-  /** Whether the bytes are also those of UTF-8. */
-  readonly isAscii: boolean
-  /**
-   * Two words at this position of `words` are at the disposal of the store, for a note about the counter. They are 0
-   * at first. 0 if there are no such words.
-   */
-  readonly noteAt: number
-}
-
 /** An increment inside this package, whose key may be known in encoded form. */
 export interface EncodedIncrement extends Increment {
   readonly encodedKey?: EncodedKey | undefined
+}
+
+/** Does not read `key` if the key is encoded, because a tally would create its text. */
+export function keyOf(increment: Pick<EncodedIncrement, 'key' | 'encodedKey'>): AnyKey {
+  return increment.encodedKey ?? increment.key
 }
 
 /** Counters stop here: above it, neither a store nor a double can count in steps of one. */

@@ -1,4 +1,9 @@
-import type { Counted, CounterStore, Increment } from '../counters/counter-store.ts'
+import {
+  type Counted,
+  type CounterStore,
+  type Increment,
+  keyOf,
+} from '../counters/counter-store.ts'
 import type { DecisionParts } from './decision.ts'
 import type { Tallies, Tally } from './tally.ts'
 import { toOverlapMs, windowStart } from './windows.ts'
@@ -41,10 +46,10 @@ function open(
   if (localCache === undefined) return true
   if (isRefund) {
     // A refund may bring the counter back below the limit, so the cached entry is no longer valid.
-    localCache.delete(tally.key, window)
+    localCache.delete(keyOf(tally), window)
     return true
   }
-  tally.isKnownOver = localCache.isOver(tally.key, window, tally.requestsPerUnit, nowSeconds)
+  tally.isKnownOver = localCache.isOver(keyOf(tally), window, tally.requestsPerUnit, nowSeconds)
   return !tally.isKnownOver
 }
 

@@ -2,6 +2,7 @@ import {
   type Counted,
   highestCount,
   type Increment,
+  keyOf,
   type StoreError,
 } from '../counters/counter-store.ts'
 import { RuleCounters } from '../stats/rule-counters.ts'
@@ -64,7 +65,7 @@ export function resetTallies(
   })
   store.add(increments, deadlineMs, (error) => {
     // After the store: a decision in the meantime may have cached the old count.
-    for (const tally of tallies) localCache?.delete(tally.key, windowOf(tally))
+    for (const tally of tallies) localCache?.delete(keyOf(tally), windowOf(tally))
     counted(error)
   })
 }

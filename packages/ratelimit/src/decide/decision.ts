@@ -7,6 +7,7 @@ import type {
   RateLimitResponse,
 } from '../protocol/message.ts'
 import type { Match } from '../rules/model/rule.ts'
+import type { AnyKey } from '../structures/key-bytes.ts'
 import type { KeySettings } from './counter-key.ts'
 import type { HeaderNames } from './headers.ts'
 import type { Tallies } from './tally.ts'
@@ -65,9 +66,9 @@ export interface SampledRequest {
 
 /** Counters that are over their limits, which the store need not count again. See hot/local-cache.ts. */
 export interface OverLimitCache {
-  isOver(key: string, window: number, limit: number, nowSeconds: number): boolean
-  add(key: string, window: number, unitSeconds: number, limit: number, nowSeconds: number): void
-  delete(key: string, window: number): void
+  isOver(key: AnyKey, window: number, limit: number, nowSeconds: number): boolean
+  add(key: AnyKey, window: number, unitSeconds: number, limit: number, nowSeconds: number): void
+  delete(key: AnyKey, window: number): void
 }
 
 /**

@@ -1,6 +1,7 @@
-import type { EncodedIncrement, EncodedKey } from '../counters/counter-store.ts'
+import type { EncodedIncrement } from '../counters/counter-store.ts'
 import type { JsonObject } from '../protocol/message.ts'
 import type { RuleCounters } from '../stats/rule-counters.ts'
+import type { EncodedKey } from '../structures/key-bytes.ts'
 
 /** The limit that applies to a descriptor, and the hits to count. It does not depend on the time. */
 export interface Charge {

@@ -1,3 +1,4 @@
+import { keyOf } from '../counters/counter-store.ts'
 import type { DecisionParts } from './decision.ts'
 import type { Tally } from './tally.ts'
 
@@ -97,7 +98,7 @@ export function judgeInto(
   const { unitSeconds, requestsPerUnit, isShadowRule } = tally
   const isOver = judge(tally, settings.nearLimitRatio, isShadowRule || settings.isShadowMode)
   if (isOver && !tally.isKnownOver && !tally.isSliding && localCache !== undefined) {
-    localCache.add(tally.key, tally.window, unitSeconds, requestsPerUnit, nowSeconds)
+    localCache.add(keyOf(tally), tally.window, unitSeconds, requestsPerUnit, nowSeconds)
   }
   verdict.add(isOver && !isShadowRule, tally.isQuota)
   return isOver

@@ -1,5 +1,5 @@
 import type { OverLimitCache } from '../decide/decision.ts'
-import { KeyBytes } from '../structures/key-bytes.ts'
+import { type AnyKey, type EncodedKey, KeyBytes } from '../structures/key-bytes.ts'
 import { Page } from '../structures/key-page.ts'
 
 /*
@@ -80,12 +80,12 @@ export class LocalCache implements OverLimitCache {
    * @param now - the Unix time in seconds, if the caller has it: reading the clock takes a third of the lookup
    */
   isOver(
-    key: string,
+    key: AnyKey,
     window: number,
     requestsPerUnit: number,
     now: number = this.#nowSeconds(),
   ): boolean {
-    const encoded = this.#bytes.set(key)
+    const encoded = this.#bytes.encode(key)
     const { hash } = encoded
     const cell = this.#cells[this.#toCell(hash)]
     if (cell === undefined) return this.#miss()
@@ -103,19 +103,19 @@ export class LocalCache implements OverLimitCache {
     if (toLimit(page, at) < requestsPerUnit) return this.#miss()
     this.hitCount++
     this.#touch(page, at, now)
-    if (page === cell.old) this.#evacuate(cell, at, hash, window, now)
+    if (page === cell.old) this.#evacuate(cell, at, encoded, window, now)
     return true
   }
 
   /** Remembers until the end of the window that the counter is over this limit. */
   add(
-    key: string,
+    key: AnyKey,
     window: number,
     unitSeconds: number,
     requestsPerUnit: number,
     now: number = this.#nowSeconds(),
   ): void {
-    const encoded = this.#bytes.set(key)
+    const encoded = this.#bytes.encode(key)
     const { hash } = encoded
     if (encoded.byteLength > longestKeyBytes) return
     const cell = this.#openCell(hash)
@@ -126,7 +126,7 @@ export class LocalCache implements OverLimitCache {
       at = page.find(encoded, hash, window)
     }
     if (at === 0) {
-      this.#insert(cell, hash, window, unitSeconds, requestsPerUnit, now)
+      this.#insert(cell, encoded, window, unitSeconds, requestsPerUnit, now)
       return
     }
     this.overwriteCount++
@@ -137,8 +137,8 @@ export class LocalCache implements OverLimitCache {
   }
 
   /** Removes a counter, because a refund may have brought it below its limit again. */
-  delete(key: string, window: number): void {
-    const encoded = this.#bytes.set(key)
+  delete(key: AnyKey, window: number): void {
+    const encoded = this.#bytes.encode(key)
     const { hash } = encoded
     const cell = this.#cells[this.#toCell(hash)]
     if (cell === undefined) return
@@ -178,21 +178,22 @@ export class LocalCache implements OverLimitCache {
 
   #insert(
     cell: Cell,
-    hash: number,
+    key: EncodedKey,
     window: number,
     unitSeconds: number,
     limit: number,
     now: number,
   ): void {
-    const stale = cell.young.findStale(this.#bytes.key, hash, now)
+    const { hash } = key
+    const stale = cell.young.findStale(key, hash, now)
     if (stale !== 0) {
       if (!cell.young.isRemoved(stale)) this.#forget(cell.young, stale, now)
       cell.young.renew(stale, window, unitSeconds)
     }
-    let at = stale !== 0 ? stale : cell.young.insert(this.#bytes.key, hash, window, unitSeconds)
+    let at = stale !== 0 ? stale : cell.young.insert(key, hash, window, unitSeconds)
     if (at === 0) {
       this.#rotate(cell, now)
-      at = cell.young.insert(this.#bytes.key, hash, window, unitSeconds)
+      at = cell.young.insert(key, hash, window, unitSeconds)
     }
     cell.young.words[at + limitAt] = limit
     cell.young.words[at + accessSecondAt] = now
@@ -200,12 +201,12 @@ export class LocalCache implements OverLimitCache {
     this.#accessSeconds += now
   }
 
-  /** Moves the entry of the current key from the old generation to the young one. */
-  #evacuate(cell: Cell, at: number, hash: number, window: number, now: number): void {
+  /** Moves the entry of the key from the old generation to the young one. */
+  #evacuate(cell: Cell, at: number, key: EncodedKey, window: number, now: number): void {
     const limit = toLimit(cell.old, at)
     const unitSeconds = cell.old.endOf(at) - window
     this.#forget(cell.old, at, Number.NEGATIVE_INFINITY)
-    this.#insert(cell, hash, window, unitSeconds, limit, now)
+    this.#insert(cell, key, window, unitSeconds, limit, now)
     this.evacuateCount++
   }
 

@@ -42,6 +42,11 @@ const longestBytes = 1_024
 const keptPerSet = 4
 const newcomersPerSet = 4
 const placesPerSet = keptPerSet + newcomersPerSet
+/** Each place is two words: a hash, 0 for an empty place, and the record of a cached request. A set is one cache line. */
+const placeWords = 2
+const setWords = placesPerSet * placeWords
+const keptWords = keptPerSet * placeWords
+const recordOffset = 1
 const nowhere = -1
 
 /** Each lookup costs 1 credit, and a hit earns this many: it saves about as much as 8 misses cost. */
@@ -76,10 +81,7 @@ export class RequestCache implements EncodedRequests {
   readonly #request = new RequestWords(longestBytes)
   readonly #arena: TallyArena
   readonly #sets: number
-  /** By place; 0 for an empty place. */
-  readonly #hashes: Int32Array
-  /** By place: the record of a cached request. */
-  readonly #records: Int32Array
+  readonly #places: Int32Array
   #rules: Rules | undefined = undefined
   /** The place of the last request that was looked up, if it is to be cached. */
   #place = nowhere
@@ -90,8 +92,8 @@ export class RequestCache implements EncodedRequests {
   constructor({ sets = 32_768, maxBytes = 64 * 2 ** 20 }: RequestCacheSettings = {}) {
     this.#sets = sets
     this.#arena = new TallyArena(maxBytes)
-    this.#hashes = new Int32Array(sets * placesPerSet)
-    this.#records = new Int32Array(sets * placesPerSet).fill(nowhere)
+    this.#places = new Int32Array(sets * setWords)
+    this.#dropRecords()
   }
 
   get usedBytes(): number {
@@ -115,7 +117,7 @@ export class RequestCache implements EncodedRequests {
     request.set(buffer, start, end)
     const place = this.#placeOf(request.hash)
     if (place === nowhere) return undefined
-    const record = this.#records[place] ?? nowhere
+    const record = this.#places[place + recordOffset] ?? nowhere
     if (record === nowhere) {
       this.#place = place
     } else if (this.#arena.isOf(request, record)) {
@@ -138,8 +140,8 @@ export class RequestCache implements EncodedRequests {
     const place = this.#settle(this.#place)
     this.#place = nowhere
     this.#earn()
-    this.#hashes[place] = this.#request.hash
-    this.#records[place] = this.#arena.add(this.#request, tallies)
+    this.#places[place] = this.#request.hash
+    this.#places[place + recordOffset] = this.#arena.add(this.#request, tallies)
   }
 
   #isLasting({ domain, descriptors }: RateLimitRequest): boolean {
@@ -164,31 +166,37 @@ export class RequestCache implements EncodedRequests {
    * Returns the place where the hash is recorded; otherwise records it in place of an earlier new request.
    */
   #placeOf(hash: number): number {
-    const hashes = this.#hashes
-    const first = (hash & (this.#sets - 1)) * placesPerSet
-    for (let place = first; place < first + placesPerSet; place += 1) {
-      if (hashes[place] === hash) return place
+    const places = this.#places
+    const first = (hash & (this.#sets - 1)) * setWords
+    for (let place = first; place < first + setWords; place += placeWords) {
+      if (places[place] === hash) return place
     }
     this.#turn = (this.#turn + 1) % newcomersPerSet
-    hashes[first + keptPerSet + this.#turn] = hash
+    places[first + keptWords + this.#turn * placeWords] = hash
     return nowhere
   }
 
   /** Gives a new request a place among the cached ones, possibly that of another one. */
   #settle(place: number): number {
-    const inSet = place % placesPerSet
-    if (inSet < keptPerSet) return place
-    this.#hashes[place] = 0
+    const inSet = place % setWords
+    if (inSet < keptWords) return place
+    const places = this.#places
+    places[place] = 0
     const first = place - inSet
-    for (let kept = first; kept < first + keptPerSet; kept += 1) {
-      if (this.#records[kept] === nowhere) return kept
+    for (let kept = first; kept < first + keptWords; kept += placeWords) {
+      if (places[kept + recordOffset] === nowhere) return kept
     }
     this.#turn = (this.#turn + 1) % keptPerSet
-    return first + this.#turn
+    return first + this.#turn * placeWords
   }
 
   #forget(): void {
-    this.#records.fill(nowhere)
+    this.#dropRecords()
     this.#arena.clear()
+  }
+
+  #dropRecords(): void {
+    const places = this.#places
+    for (let at = recordOffset; at < places.length; at += placeWords) places[at] = nowhere
   }
 }

@@ -26,17 +26,34 @@ export interface KeyRange {
   readonly byteLength: number
 }
 
-/** An encoded key with its hashes. */
-export class KeyWords implements KeyRange {
+/** A key that is already encoded, so that it need not be encoded again. Nothing but the note changes. */
+export interface EncodedKey {
+  /** Contains the key from `start`; its last word is padded with zeros. */
+  readonly words: Int32Array
+  readonly start: number
+  readonly byteLength: number
+  /** Different functions of all bytes. All 32 bits of each can be used. */
+  readonly hash: number
+  readonly secondHash: number
+  /** Whether the bytes are also those of UTF-8. */
+  readonly isAscii: boolean
+  /**
+   * Two words at this position of `words` are at the disposal of the store, for a note about the counter. They are 0
+   * at first. 0 if there are no such words.
+   */
+  readonly noteAt: number
+}
+
+/** A key as text or encoded. */
+export type AnyKey = string | EncodedKey
+
+export class KeyWords implements EncodedKey {
   words: Int32Array<ArrayBuffer>
   start = 0
   byteLength = 0
-  /** The two hashes are different functions of all bytes. All 32 bits of each can be used. */
   hash = 0
   secondHash = 0
-  /** Whether the bytes are also those of UTF-8. */
   isAscii = true
-  /** See `EncodedKey`. */
   noteAt = 0
 
   constructor(words: Int32Array<ArrayBuffer>) {
@@ -75,6 +92,11 @@ export class KeyBytes {
     // Only ASCII takes one byte for each code unit.
     const isAscii = length === text.length
     return this.#end(isAscii ? length : this.#writeCodeUnits(text), isAscii)
+  }
+
+  /** Like `set`, for a key that may already be encoded. */
+  encode(key: AnyKey): EncodedKey {
+    return typeof key === 'string' ? this.set(key) : key
   }
 
   /**

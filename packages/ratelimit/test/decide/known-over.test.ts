@@ -3,7 +3,9 @@ import { type TestContext, test } from 'node:test'
 import type { CounterStore } from '../../src/counters/counter-store.ts'
 import { openMemoryStore } from '../../src/counters/memory/memory-store.ts'
 import { createLocalCache } from '../../src/hot/local-cache.ts'
+import { encodeRequest } from '../../src/protocol/encode.ts'
 import { OVER_LIMIT } from '../../src/protocol/message.ts'
+import { KeyWords } from '../../src/structures/key-bytes.ts'
 import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 /** A decider with a local cache, and the number of calls of its store. */
@@ -45,6 +47,24 @@ test('a counter that is known to be over its limit is refused without the store'
     overLimit: 6,
     overLimitWithLocalCache: 4,
   })
+})
+
+test('a repeated encoded request is refused without the store and the text of its key', async (t) => {
+  const { decider, storeCalls } = openCachedDecider(t)
+  const request = requestFor('d', descriptor('k=v', { hitsAddend: 2 }))
+  const { buffer, length } = encodeRequest(request)
+  const message = Buffer.from(buffer.subarray(0, length))
+  await decider.decide(request)
+  await decider.decideEncoded(message)
+  // The second time, the request is cached.
+  await decider.decideEncoded(message)
+  const toText = t.mock.method(KeyWords.prototype, 'toText')
+  const before = storeCalls.count
+  for (let i = 0; i < 3; i += 1) {
+    assert.equal((await decider.decideEncoded(message)).overallCode, OVER_LIMIT)
+  }
+  assert.equal(storeCalls.count, before)
+  assert.equal(toText.mock.callCount(), 0)
 })
 
 test('in shadow mode, hits that the local cache refuses count as shadow mode too', async (t) => {

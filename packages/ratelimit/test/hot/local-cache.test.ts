@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createLocalCache } from '../../src/hot/local-cache.ts'
+import { KeyBytes } from '../../src/structures/key-bytes.ts'
 
 const start = 1_700_000_040
 
@@ -65,6 +66,26 @@ test('a deleted entry is gone, and can be added again', () => {
   assert.equal(cache.entryCount, 1)
 })
 
+test('an encoded key and its text are the same counter', () => {
+  const { cache } = open()
+  const encode = (text: string) => new KeyBytes().set(text)
+  cache.add(encode('first_'), start, 60, 10)
+  cache.add('second_', start, 60, 10)
+  const isOver = (...keys: string[]) =>
+    keys.map((key) => [cache.isOver(key, start, 10), cache.isOver(encode(key), start, 10)])
+  assert.deepEqual(isOver('first_', 'second_', 'third_'), [
+    [true, true],
+    [true, true],
+    [false, false],
+  ])
+  cache.delete('first_', start)
+  cache.delete(encode('second_'), start)
+  assert.deepEqual(isOver('first_', 'second_'), [
+    [false, false],
+    [false, false],
+  ])
+})
+
 test('a key above 65535 bytes is not stored', () => {
   const { cache } = open()
   const [longest, tooLong] = ['x'.repeat(65_535), 'x'.repeat(65_536)]
@@ -106,6 +127,7 @@ test('a smaller size is raised to 512 KiB', () => {
 })
 
 test('it stays within its memory limit and keeps entries in use', () => {
+  const bytes = new KeyBytes()
   for (const sizeInBytes of [512 * 1024, 3_000_000]) {
     const { cache } = open(sizeInBytes)
     const hot = Array.from({ length: 50 }, (_, i) => `hot_${i}_`)
@@ -113,7 +135,8 @@ test('it stays within its memory limit and keeps entries in use', () => {
     for (let i = 0; i < 100_000; i++) {
       cache.add(toKey(i), start, 60, 1)
       const key = hot[i % hot.length] ?? ''
-      assert.equal(cache.isOver(key, start, 1), true, `${key} after ${i}`)
+      const isOver = cache.isOver(i % 2 === 0 ? key : bytes.set(key), start, 1)
+      assert.equal(isOver, true, `${key} after ${i}`)
     }
     // The key alone is 76 bytes.
     assert.ok(cache.entryCount * 76 < sizeInBytes, `${cache.entryCount} entries`)

@@ -1,9 +1,10 @@
+import type { EncodedKey } from '../../structures/key-bytes.ts'
 import {
   type Counted,
   type CounterStore,
   type EncodedIncrement,
-  type EncodedKey,
   type Increment,
+  keyOf,
   StoreError,
 } from '../counter-store.ts'
 import { readThenAdd } from '../read-then-add.ts'
@@ -118,7 +119,7 @@ class OpenMemoryStore implements MemoryStore, EncodedCounters {
     readThenAdd(this, increments, deadlineMs, counted)
   }
 
-  read(increments: readonly Increment[], _deadlineMs: number, counted: Counted): void {
+  read(increments: readonly EncodedIncrement[], _deadlineMs: number, counted: Counted): void {
     const table = this.#table
     if (table === undefined) {
       counted(closedError())
@@ -126,7 +127,7 @@ class OpenMemoryStore implements MemoryStore, EncodedCounters {
     }
     for (const increment of increments) {
       if (increment.overlapMs !== 0) table.slide(increment, 0)
-      else increment.after = table.read(increment.key, increment.window)
+      else increment.after = table.read(keyOf(increment), increment.window)
     }
     counted(undefined)
   }
@@ -134,7 +135,7 @@ class OpenMemoryStore implements MemoryStore, EncodedCounters {
   addEncoded(key: EncodedKey, window: number, unitSeconds: number, hits: number): number {
     if (this.#table === undefined) throw closedError()
     try {
-      return this.#table.addEncoded(key, window, unitSeconds, hits)
+      return this.#table.add(key, window, unitSeconds, hits)
     } catch (error) {
       throw this.#toStoreError(error)
     }
@@ -145,13 +146,9 @@ class OpenMemoryStore implements MemoryStore, EncodedCounters {
     if (table === undefined) return closedError()
     try {
       for (const increment of increments) {
-        const { encodedKey, window, unitSeconds, hits } = increment
-        if (increment.overlapMs !== 0) {
-          table.slide(increment, hits)
-        } else {
-          const key = encodedKey ?? table.encode(increment.key)
-          increment.after = table.addEncoded(key, window, unitSeconds, hits)
-        }
+        const { window, unitSeconds, hits } = increment
+        if (increment.overlapMs !== 0) table.slide(increment, hits)
+        else increment.after = table.add(keyOf(increment), window, unitSeconds, hits)
       }
       return undefined
     } catch (error) {

@@ -1,4 +1,4 @@
-import { KeyBytes } from '../../structures/key-bytes.ts'
+import { type AnyKey, type EncodedKey, KeyBytes } from '../../structures/key-bytes.ts'
 import {
   type Extent,
   mostPageWords,
@@ -6,7 +6,7 @@ import {
   toPageBytes,
   toRecordWords,
 } from '../../structures/key-page.ts'
-import type { EncodedKey, Increment } from '../counter-store.ts'
+import { type EncodedIncrement, keyOf } from '../counter-store.ts'
 import { toShare } from '../sliding-window.ts'
 import { dropFewestHits, fullPageWords, packPages, startOf, toRoom } from './rewrite-pages.ts'
 
@@ -32,7 +32,7 @@ export interface TableSettings {
   readonly evicts: boolean
 }
 
-export type SlidingCounter = Omit<Increment, 'hits' | 'isStrict'>
+export type SlidingCounter = Omit<EncodedIncrement, 'hits' | 'isStrict'>
 
 /** There is no room for another counter. */
 export class TableFullError extends Error {
@@ -74,39 +74,30 @@ export class CounterTable {
     return this.#pagesOf.reduce((sum, pages) => sum + pages, 0)
   }
 
-  /** Returns the encoded key, which is valid until the next call of a method with a key. */
-  encode(text: string): EncodedKey {
-    return this.#bytes.set(text)
-  }
-
-  /** Changes a count and returns the new count. */
-  add(text: string, window: number, unitSeconds: number, hits: number): number {
-    return this.addEncoded(this.#bytes.set(text), window, unitSeconds, hits)
-  }
-
-  /** Like `add`, for a key that is already encoded. Hot path. */
-  addEncoded(key: EncodedKey, window: number, unitSeconds: number, hits: number): number {
-    const { hash } = key
+  /** Changes a count and returns the new count. Hot path. */
+  add(key: AnyKey, window: number, unitSeconds: number, hits: number): number {
+    const encoded = this.#bytes.encode(key)
+    const { hash } = encoded
     const page = this.#pageOf(hash)
-    const at = page.find(key, hash, window)
-    if (at === 0) return hits > 0 ? this.#start(key, window, unitSeconds, hits) : 0
+    const at = page.find(encoded, hash, window)
+    if (at === 0) return hits > 0 ? this.#start(encoded, window, unitSeconds, hits) : 0
     page.prolong(at, unitSeconds)
     const count = Math.max(0, (page.floats[at >> 1] ?? 0) + hits)
     page.floats[at >> 1] = count
     return count
   }
 
-  read(text: string, window: number): number {
-    const key = this.#bytes.set(text)
-    const page = this.#pageOf(key.hash)
-    const at = page.find(key, key.hash, window)
+  read(key: AnyKey, window: number): number {
+    const encoded = this.#bytes.encode(key)
+    const page = this.#pageOf(encoded.hash)
+    const at = page.find(encoded, encoded.hash, window)
     return at === 0 ? 0 : (page.floats[at >> 1] ?? 0)
   }
 
   /** Adds hits to a sliding counter if there is room, and sets its counts. Hot path. */
   slide(counter: SlidingCounter, hits: number): void {
     const { window, unitSeconds, most, overlapMs } = counter
-    const key = this.#bytes.set(counter.key)
+    const key = this.#bytes.encode(keyOf(counter))
     const { hash } = key
     const page = this.#pageOf(hash)
     const place = window + apartSeconds

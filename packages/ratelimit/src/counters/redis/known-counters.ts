@@ -1,4 +1,5 @@
-import type { EncodedKey, Increment } from '../counter-store.ts'
+import type { EncodedKey } from '../../structures/key-bytes.ts'
+import type { Increment } from '../counter-store.ts'
 
 const buckets = 131_072
 const wordsPerEntry = 2

@@ -1,4 +1,5 @@
-import type { EncodedKey, Increment } from '../../counter-store.ts'
+import type { EncodedKey } from '../../../structures/key-bytes.ts'
+import type { Increment } from '../../counter-store.ts'
 import { findCountHead, type TextWords, toTextWords, WindowTexts } from './text-words.ts'
 
 /** A key as text, or in ASCII and already encoded. */
