@@ -9,6 +9,7 @@ import { endOnSignals } from '@portcullis/bench-kit/server-process'
 import { type Case, cases } from './cases.ts'
 import { checkGoals } from './goals.ts'
 import {
+  type BcryptSample,
   measureCase,
   type PreparedServer,
   type Series,
@@ -74,7 +75,7 @@ async function compare(settings: Settings): Promise<number> {
       machine,
       settings: plan,
       scores,
-      bcryptPerSecond: measured.bcryptPerSecond,
+      bcrypt: measured.bcrypt,
       statements,
       idleMegabytes,
       goals,
@@ -125,14 +126,14 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
       ? await measureStatements(preparedServers, noting)
       : []
     const series: Series[] = []
-    const bcryptPerSecond: number[] = []
+    const bcrypt: BcryptSample[] = []
     for (const one of wanted) {
       await grow(selectServers(one, preparedServers), one, progress.note)
       const result = await measureCase(one, preparedServers, plan, tools)
       series.push(...result.series)
-      bcryptPerSecond.push(...result.bcryptPerSecond)
+      bcrypt.push(...result.bcrypt)
     }
-    return { series, bcryptPerSecond, statements, idleMegabytes }
+    return { series, bcrypt, statements, idleMegabytes }
   } finally {
     progress.end()
   }

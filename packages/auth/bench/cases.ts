@@ -9,6 +9,8 @@ export interface Case {
   readonly family: string
   readonly script: ScriptName
   readonly connections: number
+  /** Whether a server with several workers gets that many connections for each of them. */
+  readonly isPerWorker?: boolean
   readonly users: number
   /** The path and query of a listing. */
   readonly path?: string
@@ -18,6 +20,8 @@ export interface Case {
   readonly isOursOnly?: boolean
   /** Whether our server is also measured with several workers. */
   readonly comparesWorkers?: boolean
+  /** Whether bcrypt without a server is measured beside it. */
+  readonly comparesBcrypt?: boolean
   /** GET /user requests per second beside the load, to see whether they are delayed. */
   readonly probesPerSecond?: number
 }
@@ -77,11 +81,27 @@ function toCursor(user: number): string {
 export const cases: readonly Case[] = [
   ...listings(1_000, '1k'),
   single('user', 'GET /user', 'user', { comparesWorkers: true }),
+  {
+    // With the same connections, each of several workers has fewer requests that share statements (decision 028).
+    ...single('user-scaled', 'GET /user, 32 connections per worker', 'user'),
+    family: 'user',
+    isPerWorker: true,
+    isOursOnly: true,
+    comparesWorkers: true,
+  },
   single('refresh', 'refresh, a session for each connection', 'refresh', {
     comparesWorkers: true,
   }),
   single('storm', 'refresh, one token for all connections', 'storm'),
-  single('login', 'password login', 'login', { connections: 8, longer: 4, probesPerSecond: 50 }),
+  single('login', 'password login', 'login', { connections: 8, longer: 4, comparesBcrypt: true }),
+  {
+    ...single('login-probed', 'password login, beside GET /user', 'login'),
+    family: 'login',
+    connections: 8,
+    longer: 4,
+    isOursOnly: true,
+    probesPerSecond: 50,
+  },
   single('signup', 'sign-up', 'signup', { connections: 8, longer: 4 }),
   ...listings(usualUsers, '100k'),
   ...listings(1_000_000, '1M'),

@@ -1,11 +1,11 @@
 import { evaluateGoals, type GoalResult, type GoalRow, toGoal } from '@portcullis/bench-kit/goals'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
-import type { Sample, Series } from './measure.ts'
+import type { BcryptSample, Sample, Series } from './measure.ts'
 import type { ContestantName } from './servers/contestants.ts'
 
 export interface Measured {
   readonly series: readonly Series[]
-  readonly bcryptPerSecond: readonly number[]
+  readonly bcrypt: readonly BcryptSample[]
   /** Resident memory of our server before it has handled any request. */
   readonly idleMegabytes: number
   /** Our server is also measured with this many workers. */
@@ -14,16 +14,19 @@ export interface Measured {
   readonly cores: number
 }
 
-const perSecond = (sample: Sample) => sample.perSecond
+const perSecond = (sample: BcryptSample) => sample.perSecond
+const perCpuSecond = (sample: BcryptSample) => sample.perCpuSecond
 const cpuPerRequest = (sample: Sample) => 1 / sample.perCpuSecond
 
 /** PostgreSQL and the load generator together need about as many cores as the workers. */
 const coresPerWorker = 2
+/** On fewer, PostgreSQL and the load generator take a noticeable part of the cores that bcrypt has alone. */
+const coresForLogins = 8
 
 /** Compares the results with the goals of the server. */
 export function checkGoals({
   series,
-  bcryptPerSecond,
+  bcrypt,
   idleMegabytes,
   workers,
   cores,
@@ -33,9 +36,14 @@ export function checkGoals({
   const timesPeer = (name: string, peersName = name, ours: ContestantName = 'ours') =>
     medianRatio(samplesOf(name, ours).map(perSecond), samplesOf(peersName, 'peer').map(perSecond))
   const timesOneWorker = (pick: (sample: Sample) => number) =>
-    medianRatio(samplesOf('user', 'workers').map(pick), samplesOf('user', 'ours').map(pick))
+    medianRatio(
+      samplesOf('user-scaled', 'workers').map(pick),
+      samplesOf('user-scaled', 'ours').map(pick),
+    )
   const isScaled = cores >= coresPerWorker * workers
-  const logins = samplesOf('login', 'ours')
+  const ofBcrypt = (pick: (sample: BcryptSample) => number) =>
+    medianRatio(samplesOf('login', 'ours').map(pick), bcrypt.map(pick))
+  const probedLogins = samplesOf('login-probed', 'ours')
   const rows: readonly GoalRow[] = [
     ['refresh: times the requests per second of the peer', 'at least', 6, timesPeer('refresh')],
     ['GET /user: times the requests per second of the peer', 'at least', 4, timesPeer('user')],
@@ -72,16 +80,22 @@ export function checkGoals({
       timesPeer('admin-cursor-1M', 'admin-deep-1M'),
     ],
     [
-      'password logins per second, as a share of bcrypt without a server',
+      'password logins per CPU second of the server, as a share of bcrypt without a server',
       'at least',
       0.97,
-      medianRatio(logins.map(perSecond), bcryptPerSecond),
+      ofBcrypt(perCpuSecond),
+    ],
+    [
+      `password logins per second, as a share of bcrypt without a server, on ${coresForLogins} cores or more`,
+      'at least',
+      0.97,
+      cores >= coresForLogins ? ofBcrypt(perSecond) : undefined,
     ],
     [
       'p99 of GET /user in ms while passwords are checked',
       'at most',
       50,
-      median(logins.map(({ probeP99Ms }) => probeP99Ms ?? Number.NaN)),
+      median(probedLogins.map(({ probeP99Ms }) => probeP99Ms ?? Number.NaN)),
     ],
     ['resident memory in MB when idle', 'at most', 150, idleMegabytes],
   ]

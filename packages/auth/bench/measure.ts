@@ -84,7 +84,7 @@ export async function runSlice(
   const job: LoadJob = {
     target: contestant.target,
     script: one.script,
-    connections: one.connections,
+    connections: one.connections * (one.isPerWorker ? contestant.workers : 1),
     seconds,
     credentials: credentialsOf[one.script](prepared),
     firstUnique,
@@ -118,9 +118,12 @@ export function toSample(
 
 export interface CaseResult {
   readonly series: readonly Series[]
-  /** Password checks per second without a server, by round; only measured beside logins. */
-  readonly bcryptPerSecond: readonly number[]
+  /** By round; empty if the case is not compared with bcrypt. */
+  readonly bcrypt: readonly BcryptSample[]
 }
+
+/** Password checks without a server. */
+export type BcryptSample = Pick<Sample, 'perSecond' | 'perCpuSecond'>
 
 /**
  * Measures servers side by side. Every round runs one slice on each server, in alternating order,
@@ -137,16 +140,16 @@ export async function measureCase(
   const samples = new Map<PreparedServer, Sample[]>(
     preparedServers.map((prepared) => [prepared, []]),
   )
-  const bcryptPerSecond: number[] = []
+  const bcrypt: BcryptSample[] = []
   for (const prepared of preparedServers) await warmUp(prepared, one, plan, tools)
   for (let round = 0; round < plan.rounds; round++) {
     for (const prepared of round % 2 === 0 ? preparedServers : preparedServers.toReversed()) {
       samples.get(prepared)?.push(await runSlice(prepared, one, seconds, tools))
     }
-    if (one.script === 'login') {
+    if (one.comparesBcrypt) {
       tools.announce(seconds, 'bcrypt without a server')
-      const outcome = await tools.bcrypt.request<BcryptOutcome>(seconds)
-      bcryptPerSecond.push(outcome.checks / outcome.seconds)
+      const { checks, ...used } = await tools.bcrypt.request<BcryptOutcome>(seconds)
+      bcrypt.push({ perSecond: checks / used.seconds, perCpuSecond: checks / used.cpuSeconds })
     }
   }
   const series = preparedServers.map((prepared) => ({
@@ -155,7 +158,7 @@ export async function measureCase(
     label: prepared.contestant.label,
     samples: samples.get(prepared) ?? [],
   }))
-  return { series, bcryptPerSecond }
+  return { series, bcrypt }
 }
 
 /** In the first thousands of requests of a process, its JavaScript is still being compiled. */
@@ -190,7 +193,7 @@ export function selectServers(
 
 export function secondsOfCase(one: Case, all: readonly PreparedServer[], plan: Plan): number {
   const servers = selectServers(one, all)
-  const slices = servers.length + (one.script === 'login' ? 1 : 0)
+  const slices = servers.length + (one.comparesBcrypt ? 1 : 0)
   const warmup = servers.reduce((sum, prepared) => sum + warmupSecondsOf(prepared, plan), 0)
   return plan.rounds * plan.seconds * one.longer * slices + warmup
 }

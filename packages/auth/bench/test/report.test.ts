@@ -44,17 +44,20 @@ test('servers are compared by round, so that a slow round affects all of them', 
 
 test('goals are reached, missed, or unknown without a peer', () => {
   const logins = [
-    sample({ perSecond: 24, probeP99Ms: 60 }),
-    sample({ perSecond: 25, probeP99Ms: 62 }),
+    sample({ perSecond: 24, perCpuSecond: 12.5 }),
+    sample({ perSecond: 25, perCpuSecond: 12.5 }),
   ]
+  const probed = [sample({ probeP99Ms: 60 }), sample({ probeP99Ms: 62 })]
+  const bcrypt = { perSecond: 25, perCpuSecond: 13 }
   const goals = checkGoals({
     series: [
       series('refresh', 'ours', rates(700)),
       series('refresh', 'peer', rates(100)),
       series('user', 'ours', rates(500)),
       series('login', 'ours', logins),
+      series('login-probed', 'ours', probed),
     ],
-    bcryptPerSecond: [25, 25],
+    bcrypt: [bcrypt, bcrypt],
     idleMegabytes: 120,
     workers: 4,
     cores: 8,
@@ -65,7 +68,8 @@ test('goals are reached, missed, or unknown without a peer', () => {
   }
   assert.deepEqual(outcomeOf('refresh'), [7, true])
   assert.deepEqual(outcomeOf('GET /user'), [null, null])
-  assert.deepEqual(outcomeOf('password logins'), [0.98, true])
+  assert.deepEqual(outcomeOf('password logins per CPU second'), [0.962, false])
+  assert.deepEqual(outcomeOf('password logins per second'), [0.98, true])
   assert.deepEqual(outcomeOf('p99 of GET /user'), [61, false])
   assert.deepEqual(outcomeOf('resident memory'), [120, true])
   const text = formatGoals(goals)
@@ -78,8 +82,11 @@ test('workers are compared with one worker, by requests only if the machine has 
   const samples = [sample({ perSecond: 3500, perCpuSecond: 1600 })]
   const outcomesOn = (cores: number) =>
     checkGoals({
-      series: [series('user', 'ours', [sample()]), series('user', 'workers', samples)],
-      bcryptPerSecond: [],
+      series: [
+        series('user-scaled', 'ours', [sample()]),
+        series('user-scaled', 'workers', samples),
+      ],
+      bcrypt: [],
       idleMegabytes: 120,
       workers: 4,
       cores,
