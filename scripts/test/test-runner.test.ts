@@ -125,8 +125,9 @@ suite('a run that hangs is ended', { concurrency: true }, () => {
   })
 
   test('with the name of the file, when a test never yields', async (t) => {
-    const spins = "test('spins', () => { for (;;); })\n"
-    const { stderr, counts } = await runFiles(t, { 'a.test.ts': spins }, { hangLimitMs })
+    const blocks =
+      "test('blocks', () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))\n"
+    const { stderr, counts } = await runFiles(t, { 'a.test.ts': blocks }, { hangLimitMs })
     assert.ok(counts.failed > 0)
     assert.match(stderr, /Still running: .*a\.test\.ts/)
   })

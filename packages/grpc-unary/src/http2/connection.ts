@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { ResponseEncoder } from '../hpack/response-encoder.ts'
+import { Congestion } from './congestion.ts'
 import { controlFrames } from './control-frames.ts'
 import { Drain } from './drain.ts'
 import { type Flood, FloodMeter, flood } from './flood-meter.ts'
@@ -43,22 +44,17 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   #bytesAfterClose = 0
   /** The peer's preface and first SETTINGS were received. */
   isEstablished = false
-  /** The peer does not read our output, so nothing is read from it. */
-  isCongested = false
   bufferedBytes = 0
   readonly openedMs: number
   readonly maxAgeMs: number
   lastReadMs: number
-  congestedSinceMs = 0
   closedSinceMs = 0
   /** When the current incomplete frame or header block began; Infinity if there is none. */
   frameSinceMs = Number.POSITIVE_INFINITY
   blockSinceMs = Number.POSITIVE_INFINITY
   readonly #reader: FrameReader
   readonly #requests: RequestFrames
-  readonly #congestionBytes: number
-  /** The part of the socket's unsent bytes that the hub has counted. */
-  #countedUnsentBytes = 0
+  readonly #congestion: Congestion
   #isReading = false
   #isDirty = false
   readonly #turn: ReadTurn
@@ -69,13 +65,14 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.openedMs = performance.now()
     this.maxAgeMs = hub.age.maxMs * (1 + AGE_JITTER * (2 * Math.random() - 1))
     this.lastReadMs = this.openedMs
-    this.output = new Output(socket, hub.slabs, () => this.#checkCongestion())
+    this.#congestion = new Congestion(socket, hub.limits.unsentBytes, (bytes) =>
+      hub.countUnsent(bytes),
+    )
+    this.output = new Output(socket, hub.slabs, () => this.#congestion.check())
     this.streams = new StreamTable(hub.limits.concurrentStreams)
     this.sendFlow = new SendFlow(this)
     this.meter = new FloodMeter(hub.limits)
     this.drain = new Drain(this, () => hub.leaving(this))
-    // Up to its high-water mark a socket does not emit 'drain'.
-    this.#congestionBytes = Math.max(hub.limits.unsentBytes, socket.writableHighWaterMark)
     this.#reader = new FrameReader(this)
     this.#requests = new RequestFrames(this)
     this.#turn = new ReadTurn(this)
@@ -138,14 +135,14 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.#isDirty = false
     if (this.isClosed) return
     this.output.flush()
-    this.#checkCongestion()
+    this.#congestion.check()
   }
 
   /** Called when the socket has sent everything. */
   drained(): void {
-    this.#countUnsent(0)
-    if (!this.isCongested || this.isClosed) return
-    this.isCongested = false
+    const wasCongested = this.isCongested
+    this.#congestion.end()
+    if (!wasCongested || this.isClosed) return
     this.sendFlow.releaseAll()
     this.flush()
     if (!this.isCongested && !this.#turn.isWaiting) this.socket.resume()
@@ -180,7 +177,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   /** Called when the socket is closed. */
   lost(): void {
     this.isClosed = true
-    this.#countUnsent(0)
+    this.#congestion.end()
     this.#abandonStreams()
     this.hub.remove(this)
   }
@@ -220,8 +217,16 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     else if (!isOpen) this.overLimit(flood.lateReset)
   }
 
+  get isCongested(): boolean {
+    return this.#congestion.isCongested
+  }
+
+  get congestedSinceMs(): number {
+    return this.#congestion.sinceMs
+  }
+
   get unsentBytes(): number {
-    return this.#countedUnsentBytes + this.sendFlow.heldBytes
+    return this.#congestion.countedBytes + this.sendFlow.heldBytes
   }
 
   hold(stream: Stream, bytes: number): boolean {
@@ -272,23 +277,6 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     }
     this.isEstablished = true
     return true
-  }
-
-  #checkCongestion(): void {
-    const { unsentBytes } = this.output
-    // Up to its high-water mark a socket does not emit 'drain', so fewer bytes are not counted.
-    const isMuch = unsentBytes > this.socket.writableHighWaterMark
-    if (isMuch || this.#countedUnsentBytes > 0) this.#countUnsent(isMuch ? unsentBytes : 0)
-    if (this.isCongested || unsentBytes <= this.#congestionBytes) return
-    this.isCongested = true
-    this.congestedSinceMs = performance.now()
-    this.socket.pause()
-  }
-
-  #countUnsent(bytes: number): void {
-    if (bytes === this.#countedUnsentBytes) return
-    this.hub.countUnsent(bytes - this.#countedUnsentBytes)
-    this.#countedUnsentBytes = bytes
   }
 
   #abandonStreams(): void {

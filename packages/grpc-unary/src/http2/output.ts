@@ -47,11 +47,6 @@ export class Output {
     return this.length > this.#start
   }
 
-  /** Bytes that the socket has not sent yet. */
-  get unsentBytes(): number {
-    return this.#socket.writableLength
-  }
-
   /** Makes room and returns its offset, which is valid until the next call. */
   reserve(size: number): number {
     if (this.length + size > this.bytes.length) this.#replaceSlab(size)
