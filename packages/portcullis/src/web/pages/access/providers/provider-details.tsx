@@ -1,16 +1,11 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { AccessAddresses, CustomProvider } from '../../../../console/routes/access-items.ts'
 import { callApi, isNotFound } from '../../../api.ts'
-import { Badge } from '../../../components/badge.tsx'
-import { Button } from '../../../components/button.tsx'
-import { Card } from '../../../components/card.tsx'
-import { FormDialog } from '../../../components/dialog.tsx'
 import { Empty } from '../../../components/states.tsx'
-import { showSuccess } from '../../../components/toasts.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import { FeatureState, features } from '../feature-state.tsx'
 import { Age, Back, CopyFact, Fact, Facts } from '../item-facts.tsx'
+import { EnabledState, ProviderCard } from '../provider-card.tsx'
 import type { AccessAddress } from '../use-access-address.ts'
 import { ProviderForm } from './provider-form.tsx'
 
@@ -65,60 +60,31 @@ interface ProviderProps {
 }
 
 function Provider({ provider, callbackUrl, onChanged, onDeleted }: ProviderProps): JSX.Element {
-  const { name, identifier, enabled } = provider
-  const [opened, setOpened] = useState<'edit' | 'delete'>()
-  const close = () => setOpened(undefined)
-  const toggle = async () => {
-    await callApi(toPath(identifier), { method: 'PUT', body: { enabled: !enabled } })
-    showSuccess(`${name} was ${enabled ? 'disabled' : 'enabled'}.`)
-    await onChanged()
-  }
-  const remove = async () => {
-    await callApi(toPath(identifier), { method: 'DELETE' })
-    showSuccess(`${name} was deleted.`)
-    onDeleted()
-  }
+  const { name, identifier } = provider
   return (
-    <Card
+    <ProviderCard
       title={name}
-      actions={
-        <>
-          <Button size="small" onClick={() => setOpened('edit')}>
-            Edit…
-          </Button>
-          <Button size="small" onClick={toggle}>
-            {enabled ? 'Disable' : 'Enable'}
-          </Button>
-          <Button size="small" kind="danger" onClick={() => setOpened('delete')}>
-            Delete…
-          </Button>
-        </>
-      }
-    >
-      <ProviderFacts provider={provider} callbackUrl={callbackUrl} />
-      {opened === 'edit' && (
+      subject={name}
+      path={toPath(identifier)}
+      isEnabled={provider.enabled}
+      toSwitch={(enabled) => ({ enabled })}
+      renderForm={(onClose) => (
         <ProviderForm
           provider={provider}
           callbackUrl={callbackUrl}
           onDone={onChanged}
-          onClose={close}
+          onClose={onClose}
         />
       )}
-      {opened === 'delete' && (
-        <FormDialog
-          title={`Delete ${name}?`}
-          action="Delete"
-          kind="danger"
-          onSubmit={remove}
-          onClose={close}
-        >
-          <p>
-            Users can no longer sign in with this provider. They keep their accounts. To pause it,
-            disable it instead.
-          </p>
-        </FormDialog>
-      )}
-    </Card>
+      deletion={{
+        title: `Delete ${name}?`,
+        consequences: 'Users can no longer sign in with this provider. They keep their accounts.',
+      }}
+      onChanged={onChanged}
+      onDeleted={onDeleted}
+    >
+      <ProviderFacts provider={provider} callbackUrl={callbackUrl} />
+    </ProviderCard>
   )
 }
 
@@ -137,7 +103,7 @@ function ProviderFacts({ provider, callbackUrl }: FactsProps): JSX.Element {
   return (
     <Facts>
       <Fact name="State">
-        <ProviderState provider={provider} />
+        <EnabledState isEnabled={provider.enabled} />
       </Fact>
       <CopyFact name="Provider parameter" value={provider.identifier} />
       <CopyFact name="Callback URL" value={callbackUrl} />
@@ -172,15 +138,5 @@ function ProviderFacts({ provider, callbackUrl }: FactsProps): JSX.Element {
         <Age time={provider.created_at} />
       </Fact>
     </Facts>
-  )
-}
-
-export function ProviderState({ provider }: { readonly provider: CustomProvider }): JSX.Element {
-  return provider.enabled ? (
-    <Badge tone="ok" hasDot>
-      Enabled
-    </Badge>
-  ) : (
-    <Badge>Disabled</Badge>
   )
 }

@@ -9,8 +9,9 @@ import { useLoaded } from '../../../use-loaded.ts'
 import { FeatureState, features } from '../feature-state.tsx'
 import { Age, CopyFact, Facts } from '../item-facts.tsx'
 import { type Column, ItemList } from '../item-list.tsx'
+import { EnabledState } from '../provider-card.tsx'
 import type { AccessAddress } from '../use-access-address.ts'
-import { ProviderDetails, ProviderState } from './provider-details.tsx'
+import { ProviderDetails } from './provider-details.tsx'
 import { ProviderForm } from './provider-form.tsx'
 
 interface ViewProps {
@@ -101,7 +102,7 @@ function toColumns(address: AccessAddress): readonly Column<CustomProvider>[] {
         </>
       ),
     },
-    { title: 'State', cell: (provider) => <ProviderState provider={provider} /> },
+    { title: 'State', cell: (provider) => <EnabledState isEnabled={provider.enabled} /> },
     {
       title: 'Protocol',
       class: 'nowrap',

@@ -1,16 +1,11 @@
 import type { JSX } from 'preact'
-import { useState } from 'preact/hooks'
 import type { AccessAddresses, SsoProvider } from '../../../../console/routes/access-items.ts'
 import { callApi, isNotFound } from '../../../api.ts'
-import { Badge } from '../../../components/badge.tsx'
-import { Button } from '../../../components/button.tsx'
-import { Card } from '../../../components/card.tsx'
-import { FormDialog } from '../../../components/dialog.tsx'
 import { Empty } from '../../../components/states.tsx'
-import { showSuccess } from '../../../components/toasts.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import { FeatureState, features } from '../feature-state.tsx'
 import { Age, Back, CopyFact, Fact, Facts } from '../item-facts.tsx'
+import { EnabledState, ProviderCard } from '../provider-card.tsx'
 import type { AccessAddress } from '../use-access-address.ts'
 import { ScimCard } from './scim-card.tsx'
 import { SsoForm } from './sso-form.tsx'
@@ -25,14 +20,8 @@ export function toSsoName({ domains, saml }: SsoProvider): string {
   return domains[0]?.domain ?? saml.entity_id
 }
 
-export function SsoState({ provider }: { readonly provider: SsoProvider }): JSX.Element {
-  return provider.disabled === true ? (
-    <Badge>Disabled</Badge>
-  ) : (
-    <Badge tone="ok" hasDot>
-      Enabled
-    </Badge>
-  )
+export function isEnabled({ disabled }: SsoProvider): boolean {
+  return disabled !== true
 }
 
 export function SsoDetails({ id, address }: SsoDetailsProps): JSX.Element {
@@ -78,55 +67,25 @@ interface ProviderProps {
 }
 
 function Provider({ provider, onChanged, onDeleted }: ProviderProps): JSX.Element {
-  const [opened, setOpened] = useState<'edit' | 'delete'>()
-  const close = () => setOpened(undefined)
-  const path = `/api/access/sso/${provider.id}`
   const name = toSsoName(provider)
-  const isDisabled = provider.disabled === true
-  const toggle = async () => {
-    await callApi(path, { method: 'PUT', body: { disabled: !isDisabled } })
-    showSuccess(`The identity provider was ${isDisabled ? 'enabled' : 'disabled'}.`)
-    await onChanged()
-  }
-  const remove = async () => {
-    await callApi(path, { method: 'DELETE' })
-    showSuccess('The identity provider was deleted.')
-    onDeleted()
-  }
   return (
-    <Card
+    <ProviderCard
       title={name}
-      actions={
-        <>
-          <Button size="small" onClick={() => setOpened('edit')}>
-            Edit…
-          </Button>
-          <Button size="small" onClick={toggle}>
-            {isDisabled ? 'Enable' : 'Disable'}
-          </Button>
-          <Button size="small" kind="danger" onClick={() => setOpened('delete')}>
-            Delete…
-          </Button>
-        </>
-      }
+      subject="The identity provider"
+      path={`/api/access/sso/${provider.id}`}
+      isEnabled={isEnabled(provider)}
+      toSwitch={(wanted) => ({ disabled: !wanted })}
+      renderForm={(onClose) => <SsoForm provider={provider} onDone={onChanged} onClose={onClose} />}
+      deletion={{
+        title: `Delete the identity provider of ${name}?`,
+        consequences:
+          'Its users keep their accounts, but can no longer sign in with it, and its SCIM tokens stop working.',
+      }}
+      onChanged={onChanged}
+      onDeleted={onDeleted}
     >
       <ProviderFacts provider={provider} />
-      {opened === 'edit' && <SsoForm provider={provider} onDone={onChanged} onClose={close} />}
-      {opened === 'delete' && (
-        <FormDialog
-          title={`Delete the identity provider of ${name}?`}
-          action="Delete"
-          kind="danger"
-          onSubmit={remove}
-          onClose={close}
-        >
-          <p>
-            Its users keep their accounts, but can no longer sign in with it, and its SCIM tokens
-            stop working. To pause it, disable it instead.
-          </p>
-        </FormDialog>
-      )}
-    </Card>
+    </ProviderCard>
   )
 }
 
@@ -136,7 +95,7 @@ function ProviderFacts({ provider }: Pick<ProviderProps, 'provider'>): JSX.Eleme
   return (
     <Facts>
       <Fact name="State">
-        <SsoState provider={provider} />
+        <EnabledState isEnabled={isEnabled(provider)} />
       </Fact>
       <CopyFact name="Provider ID" value={id} />
       <Fact name="Entity ID">

@@ -9,8 +9,9 @@ import { useLoaded } from '../../../use-loaded.ts'
 import { FeatureState, features } from '../feature-state.tsx'
 import { Age, CopyFact, Facts } from '../item-facts.tsx'
 import { type Column, ItemList } from '../item-list.tsx'
+import { EnabledState } from '../provider-card.tsx'
 import type { AccessAddress } from '../use-access-address.ts'
-import { SsoDetails, SsoState, toSsoName } from './sso-details.tsx'
+import { isEnabled, SsoDetails, toSsoName } from './sso-details.tsx'
 import { SsoForm } from './sso-form.tsx'
 
 interface ViewProps {
@@ -104,7 +105,7 @@ function toColumns(address: AccessAddress): readonly Column<SsoProvider>[] {
         </>
       ),
     },
-    { title: 'State', cell: (provider) => <SsoState provider={provider} /> },
+    { title: 'State', cell: (provider) => <EnabledState isEnabled={isEnabled(provider)} /> },
     {
       title: 'Domains',
       cell: ({ domains }) =>
