@@ -21,7 +21,7 @@ import { fillSource } from '../support/supabase-source/fill-source.ts'
 import { openSource, toCommandEnvironment } from '../support/supabase-source/open-source.ts'
 
 const moments = enduranceOr(20, 6)
-const userCount = 2_000
+const userCount = enduranceOr(2_000, 600)
 const batchRows = 100
 
 /** Counts and checksums of everything that was imported, without the times of the import. */

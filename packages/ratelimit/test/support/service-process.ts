@@ -143,6 +143,7 @@ export async function until(
   const giveUpMs = performance.now() + patienceMs
   while (!(await holds())) {
     if (performance.now() > giveUpMs) throw new Error(`Timed out waiting until ${what()}`)
-    await wait(10)
+    // Many conditions read the statistics of all workers, which takes some milliseconds.
+    await wait(25)
   }
 }
