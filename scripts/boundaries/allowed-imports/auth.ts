@@ -79,8 +79,8 @@ export const auth: PackageTable = {
   },
   'profiling/': {
     inside: 'config/ wire-format.ts',
-    outside: `${texts} node:events node:http node:inspector node:net node:process node:zlib`,
-    types: '@portcullis/service-kit',
+    outside: `${texts} @portcullis/service-kit/http node:events node:inspector node:net node:process node:zlib`,
+    types: '@portcullis/service-kit node:http',
   },
   'services.ts': {
     types: '**',
@@ -91,8 +91,8 @@ export const auth: PackageTable = {
     inside: `
       features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
       services.ts errors.ts`,
-    outside: `${texts} fastify @fastify/ajv-compiler node:crypto node:dns node:events node:http node:net node:stream`,
-    types: '@portcullis/service-kit',
+    outside: `${texts} @portcullis/service-kit/http fastify @fastify/ajv-compiler node:crypto node:dns node:events node:net node:stream`,
+    types: '@portcullis/service-kit node:http',
   },
   // Flows use building blocks, never the reverse.
   'features/': {
@@ -253,8 +253,8 @@ export const auth: PackageTable = {
   },
   'plugins/hooks/': {
     inside: 'outgoing/ config/checks.ts config/variables.ts db/ errors.ts',
-    outside: '@portcullis/service-kit node:crypto node:http node:https node:net node:timers',
-    types: 'features/** tokens/',
+    outside: '@portcullis/service-kit node:crypto node:https node:net node:timers',
+    types: 'features/** tokens/ node:http',
   },
   'plugins/factors/': {
     inside: `
@@ -271,7 +271,7 @@ export const auth: PackageTable = {
   },
   'template/': {},
   'saml/': {
-    outside: '@xmldom/xmldom saxes xml-crypto node:crypto node:zlib',
+    outside: '@xmldom/xmldom saxes xml-crypto node:crypto node:module node:zlib',
     because: 'It checks documents, and does not depend on requests, tables or the environment.',
   },
 
@@ -279,12 +279,15 @@ export const auth: PackageTable = {
     inside: 'config/ config/limits/ wire-format.ts errors.ts',
     outside: '@portcullis/grpc-unary @portcullis/service-kit @redis/client node:net node:timers',
   },
-  'outgoing/': { outside: `${texts} node:dns node:http node:https node:net` },
+  'outgoing/': {
+    outside: `${texts} @portcullis/service-kit/http node:dns node:https node:net`,
+    types: 'node:http',
+  },
   'telemetry/': {
     outside: `
       @grpc/grpc-js @opentelemetry/* @portcullis/service-kit/metrics ${texts} node:async_hooks node:crypto
-      node:diagnostics_channel node:fs node:http node:module node:perf_hooks node:process node:v8`,
-    types: 'features/** passwords/ db/ config/ errors.ts @portcullis/service-kit',
+      node:diagnostics_channel node:fs node:module node:perf_hooks node:process node:v8`,
+    types: 'features/** passwords/ db/ config/ errors.ts @portcullis/service-kit node:http',
   },
   'config/': {
     inside: `

@@ -43,7 +43,8 @@ export const portcullis: PackageTable = {
   },
   'up/parts/': {
     inside: 'up/ api/ mailbox/ console/console.ts console/health/',
-    outside: '@portcullis/auth/verify node:crypto node:events node:http node:net node:path',
+    outside:
+      '@portcullis/auth/verify @portcullis/service-kit/http node:crypto node:events node:net node:path',
     types: '@portcullis/service-kit',
   },
 
@@ -54,8 +55,9 @@ export const portcullis: PackageTable = {
   },
   'mailbox/': {
     outside: `
-      @portcullis/service-kit postal-mime smtp-server node:crypto node:events node:fs node:http node:net
-      node:path node:worker_threads`,
+      @portcullis/service-kit postal-mime smtp-server node:crypto node:events node:fs node:net node:path
+      node:worker_threads`,
+    types: 'node:http',
     because: 'A part does not depend on the code that starts or displays it.',
   },
 

@@ -31,19 +31,21 @@ export const ratelimit: PackageTable = {
   'workers/**': {
     inside: 'app/** config/** stats/** transports/**',
     outside:
-      '@portcullis/grpc-unary @portcullis/service-kit node:http node:module node:net node:process node:timers',
+      '@portcullis/grpc-unary @portcullis/service-kit node:module node:net node:process node:timers',
+    types: 'node:http',
   },
 
   'transports/**': {
     inside: 'counters/ decide/** protocol/** stats/**',
     outside:
-      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:crypto node:events node:http node:inspector node:net node:perf_hooks node:process node:timers node:v8',
+      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:crypto node:events node:inspector node:net node:perf_hooks node:process node:timers node:v8',
+    types: 'node:http',
     because: 'A transport only translates: it depends on the interfaces of decisions and stores.',
   },
   'tracing/**': {
     inside: 'protocol/** transports/**',
-    outside: `@opentelemetry/* @portcullis/grpc-unary ${log} ${texts} node:http`,
-    types: 'config/** counters/** decide/**',
+    outside: `@opentelemetry/* @portcullis/grpc-unary ${log} ${texts}`,
+    types: 'config/** counters/** decide/** node:http',
   },
 
   'decide/**': {
@@ -112,7 +114,8 @@ export const ratelimit: PackageTable = {
   'limiter/**': {
     inside:
       'counters/** decide/** hot/index.ts protocol/** rules/match/** rules/model/** rules/sources/** rules/yaml/** stats/**',
-    outside: `${log} ${texts} node:http node:https node:path`,
+    outside: `${log} ${texts} @portcullis/service-kit/http node:https node:path`,
+    types: 'node:http',
   },
   'middleware/**': {
     inside: 'client-keys/**',

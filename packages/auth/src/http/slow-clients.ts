@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type Server, STATUS_CODES } from 'node:http'
+import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { STATUS_CODES } from '@portcullis/service-kit/http'
 import { ApiError } from '../errors.ts'
 import { toErrorAnswer } from './stages/error-answer.ts'
 

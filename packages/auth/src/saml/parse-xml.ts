@@ -1,5 +1,9 @@
-import { SaxesParser } from 'saxes'
+import { createRequire } from 'node:module'
 import { SamlError } from './saml-error.ts'
+
+const require = createRequire(import.meta.url)
+/** Loaded with the first document, because most servers have none. */
+const loadSaxes = () => require('saxes') as typeof import('saxes')
 
 /** An element with resolved namespaces. */
 export interface XmlElement {
@@ -51,6 +55,7 @@ export function parseXml(text: string, limits: XmlLimits = messageLimits): XmlEl
   const open: OpenElement[] = [root]
   const ids = new Set<string>()
   let elements = 0
+  const { SaxesParser } = loadSaxes()
   const parser = new SaxesParser({ xmlns: true, position: false })
   parser.on('error', (error) => {
     throw new SamlError(`the document is not well-formed XML: ${error.message}`)

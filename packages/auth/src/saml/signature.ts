@@ -1,6 +1,5 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import { DOMParser } from '@xmldom/xmldom'
-import { ExclusiveCanonicalization } from 'xml-crypto'
+import { createRequire } from 'node:module'
 import { parseXml, type XmlElement } from './parse-xml.ts'
 import {
   findChild,
@@ -13,6 +12,11 @@ import {
 } from './read-xml.ts'
 import { SamlError } from './saml-error.ts'
 import { isSignedByAny, signatureMethods } from './signature-methods.ts'
+
+const require = createRequire(import.meta.url)
+/** Loaded with the first signature, because most servers verify none and loading them takes 70 ms. */
+const loadXmldom = () => require('@xmldom/xmldom') as typeof import('@xmldom/xmldom')
+const loadXmlCrypto = () => require('xml-crypto') as typeof import('xml-crypto')
 
 const exclusive = 'http://www.w3.org/2001/10/xml-exc-c14n#'
 const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature'
@@ -147,6 +151,7 @@ function isDigest(canonical: string, { digestMethod, digest }: SignedReference):
 }
 
 function canonicalize(node: Element, prefixes: readonly string[] = []): string {
+  const { ExclusiveCanonicalization } = loadXmlCrypto()
   return new ExclusiveCanonicalization().process(node, {
     inclusiveNamespacesPrefixList: [...prefixes],
     ancestorNamespaces: prefixes.length === 0 ? [] : findNamespaces(node),
@@ -178,6 +183,7 @@ function findNodes(text: string, path: readonly XmlElement[]) {
   const fail = (message: string) => {
     throw new SamlError(`the document is not well-formed XML: ${message}`)
   }
+  const { DOMParser } = loadXmldom()
   const parser = new DOMParser({
     errorHandler: { warning: () => {}, error: fail, fatalError: fail },
   })

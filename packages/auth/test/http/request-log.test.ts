@@ -6,14 +6,14 @@ import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { Client } from 'pg'
-import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, startAuth } from '../support/auth-program.ts'
 import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 const loaded = new URL('../telemetry/support/print-loaded.ts', import.meta.url).href
 
 test('the log is JSON, with a line for each request and each audit entry', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const server = await startAuth(t, ['up'], {
     ...env,

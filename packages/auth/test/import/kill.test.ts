@@ -109,7 +109,7 @@ test('when an import is killed at any moment, the next one completes it', async 
       const child = start(target.env)
       const closed = once(child, 'close')
       while (child.exitCode === null && (await count()) < (total * moment) / (moments + 1)) {
-        await sleep(1)
+        await sleep(3)
       }
       // A random delay, so that each kill interrupts the next batch at a different point.
       await sleep(Math.random() * 20)

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createAuthority, findFreePort, open } from '@portcullis/test-servers'
-import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, startAuth } from '../support/auth-program.ts'
 import { send } from '../support/http-client.ts'
 import { openRateLimitService } from '../support/rate-limit-service.ts'
 
 test('the program counts in services behind TLS and stops on request', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const folder = await mkdtemp(join(tmpdir(), 'auth-tls-'))
   t.after(() => rm(folder, { recursive: true, force: true }))

@@ -13,7 +13,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
-import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, startAuth } from '../support/auth-program.ts'
 import { newEmail, send } from '../support/http-client.ts'
 import { openConnection } from '../support/kept-connection.ts'
 import { openMailServer } from '../support/mail-server.ts'
@@ -91,7 +91,7 @@ test('the signal of AUTH_RELOADING_SIGNAL_NUMBER reloads as well', async (t) => 
 })
 
 test('files are added to the folder of --config-dir and removed from it', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const folder = mkdtempSync(join(tmpdir(), 'auth-folder-'))
   t.after(() => rmSync(folder, { recursive: true }))

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
-import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, startAuth } from '../support/auth-program.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
@@ -188,7 +188,7 @@ test('a proxy that appends to X-Forwarded-For does not bypass the limits (proper
 })
 
 test('untrusted forwarding headers are reported once, also by workers (property 53)', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   for (const workers of ['1', '2']) {
     const server = await startAuth(t, ['up'], { ...env, AUTH_WORKERS: workers })

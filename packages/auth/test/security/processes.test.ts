@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { readMigrations } from '../../src/db/migrate/files.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
-import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, startAuth } from '../support/auth-program.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { blockedByThisSession } from '../support/flow-server.ts'
 import { newEmail, password, send } from '../support/http-client.ts'
@@ -44,7 +44,7 @@ test('of two processes that start together on an empty database, one migrates an
 })
 
 test('SIGTERM waits for running requests and leaves no refresh token half rotated (property 42)', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const started = {
     ...env,

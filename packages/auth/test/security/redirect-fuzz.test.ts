@@ -7,7 +7,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { test } from 'node:test'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
-import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, startAuth } from '../support/auth-program.ts'
 import { serviceToken, unlimited } from '../support/crash-server.ts'
 import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
@@ -65,7 +65,7 @@ function isPermitted({ protocol, hostname, pathname, port }: URL, providerUrl: U
 }
 
 test('whatever a request contains, it gets a response, and any redirect is a valid URL (property 48)', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   const shape = providerShapes.find(({ id }) => id === 'keycloak')
   if (!env || shape === undefined) return
   const seed = Number(process.env['FUZZ_SEED']) || randomInt(2 ** 31)

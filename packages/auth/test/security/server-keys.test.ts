@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
 import { createKeyRing, keyNames } from '../../src/tokens/key-ring.ts'
 import { runCommand } from '../support/auth-command.ts'
-import { openProgramEnvironment } from '../support/auth-program.ts'
+import { openMigratedEnvironment } from '../support/auth-program.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
 import { claimsOf, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
@@ -228,7 +228,7 @@ test('every key can be replaced without logging users out (property 65)', async 
 })
 
 test('auth keys unwrap stores keys like the previous version', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = env
   const client = new Client({ connectionString, options: `-c search_path=${schema}` })

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import { programEnvironment } from '@portcullis/test-servers'
 import { testEnvironment } from './auth-server.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
+import { openTestSchema } from './test-schema.ts'
 
 export const packageFolder = join(import.meta.dirname, '../..')
 const main = join(packageFolder, 'src/main.ts')
@@ -102,4 +103,13 @@ export async function openProgramEnvironment(t: TestContext): Promise<Env | unde
     DATABASE_URL: postgres.url,
     AUTH_DB_NAMESPACE: `program_${process.pid}_${++schemas}`,
   }
+}
+
+/** The same with existing tables, which are reused, because creating them takes as long as starting the server. */
+export async function openMigratedEnvironment(t: TestContext): Promise<Env | undefined> {
+  const env = await openProgramEnvironment(t)
+  if (!env) return undefined
+  const { name, release } = await openTestSchema(env['DATABASE_URL'] ?? '')
+  t.after(release)
+  return { ...env, AUTH_DB_NAMESPACE: name }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { openProgramEnvironment, type StartedAuth, startAuth } from './auth-program.ts'
+import { openMigratedEnvironment, type StartedAuth, startAuth } from './auth-program.ts'
 import { newEmail, password, send } from './http-client.ts'
 import { until } from './outbox.ts'
 
@@ -22,7 +22,7 @@ export async function startReloadable(
   inFile: Env,
   inEnvironment: Env = {},
 ): Promise<ReloadableServer | undefined> {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'auth-reload-'))
   t.after(() => rmSync(folder, { recursive: true }))

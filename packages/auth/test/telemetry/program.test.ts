@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { send } from '../support/http-client.ts'
 import { openHttpCollector } from './support/collector.ts'
 import { parsePage } from './support/prometheus-page.ts'
@@ -18,7 +18,7 @@ const pulled = {
 }
 
 test('pending telemetry is sent on SIGTERM, and only the needed parts of OpenTelemetry are loaded', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const collector = await openHttpCollector()
   const server = await startAuth(t, ['up'], {
@@ -59,7 +59,7 @@ async function findPorts(count: number): Promise<number> {
 }
 
 test('each worker has its own metrics page on consecutive ports', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const first = await findPorts(2)
   const server = await startAuth(t, ['up'], {
@@ -85,7 +85,7 @@ test('each worker has its own metrics page on consecutive ports', async (t) => {
 })
 
 test('a metrics port that is in use stops the start with instructions', async (t) => {
-  const env = await openProgramEnvironment(t)
+  const env = await openMigratedEnvironment(t)
   if (!env) return
   const holder = createServer().listen(0, '127.0.0.1')
   t.after(() => holder.close())

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
+import { openMigratedEnvironment, startAuth } from '../support/auth-program.ts'
 import { openConnection } from '../support/kept-connection.ts'
 
 /** One address has many connections, as in a load test or behind an untrusted proxy. */
@@ -16,7 +16,7 @@ for (const [name, value] of [
   ['a disabled limit', 'off'],
 ] as const) {
   test(`four workers refuse nothing with ${name}`, async (t) => {
-    const env = await openProgramEnvironment(t)
+    const env = await openMigratedEnvironment(t)
     if (!env) return
     const server = await startAuth(t, ['up'], {
       ...env,

@@ -65,7 +65,7 @@ test('workers share a port, a killed worker is replaced, and SIGTERM lets runnin
         .send('/settings')
         .catch(() => ({ status: 0 }))
       if (status !== 200) failed += 1
-      await sleep(2)
+      await sleep(10)
     }
   })
   const first = toPids(server).get('1') ?? 0

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer } from '@portcullis/service-kit/http'
 import { toReason } from '@portcullis/service-kit/text/reason'
 import { findLinks } from './find-links.ts'
 import { listenOn } from './listen.ts'

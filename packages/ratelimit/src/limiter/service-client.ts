@@ -1,5 +1,6 @@
-import { Agent, type ClientRequest, request as sendHttp } from 'node:http'
+import type { ClientRequest, Agent as HttpAgent } from 'node:http'
 import { request as sendHttps, Agent as TlsAgent } from 'node:https'
+import { Agent, request as sendHttp } from '@portcullis/service-kit/http'
 import { StoreError } from '../counters/counter-store.ts'
 import { ServiceError } from '../decide/decision.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
@@ -25,7 +26,7 @@ const mostAnswerBytes = 16 * 1024 * 1024
 export class ServiceClient {
   readonly #url: URL
   readonly #headers: Readonly<Record<string, string>>
-  readonly #agent: Agent
+  readonly #agent: HttpAgent
   readonly #send: typeof sendHttp
 
   constructor(url: URL, headers: Readonly<Record<string, string>>) {

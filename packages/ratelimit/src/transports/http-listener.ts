@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { createServer } from '@portcullis/service-kit/http'
 import { toAddress, toRequestPath } from '@portcullis/service-kit/text/address'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void

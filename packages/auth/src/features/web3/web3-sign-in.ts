@@ -6,12 +6,14 @@ import { findOrCreateAccount } from '../external/external-accounts.ts'
 import { isLoopback } from '../redirects/redirects.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { Chain, ChainName } from './chain.ts'
-import { ethereum } from './ethereum.ts'
 import { MessageError, parseSignedMessage, type SignedMessage } from './signed-message.ts'
-import { solana } from './solana.ts'
 import { claimWeb3Message } from './statements.ts'
 
-const chains: Readonly<Record<ChainName, Chain>> = { ethereum, solana }
+/** Loaded when they are first used, because most servers have none, and their cryptography is large. */
+const chains: Readonly<Record<ChainName, () => Promise<Chain>>> = {
+  ethereum: async () => (await import('./ethereum.ts')).ethereum,
+  solana: async () => (await import('./solana.ts')).solana,
+}
 /** Wallets have no email address. */
 const provider = { id: 'web3', isEmailOptional: true } as const
 
@@ -30,7 +32,7 @@ export async function signInByWallet(
   services: Services,
   request: Web3Request,
 ): Promise<TokenResponse> {
-  const chain = findChain(services, request.chain)
+  const chain = await loadChain(services, request.chain)
   const { mostValidMs } = services.config.web3[chain.name]
   const message = readMessage(request, chain)
   checkSite(services, message, chain)
@@ -55,14 +57,16 @@ export function requireWallets({ config: { web3 } }: Services): void {
   throw new ApiError('web3_provider_disabled', 'Web3 provider is disabled')
 }
 
-function findChain({ config: { web3 } }: Services, name: string): Chain {
-  const chain = Object.values(chains).find((each) => each.name === name)
-  if (chain === undefined) throw new ApiError('web3_unsupported_chain', 'Unsupported chain')
+async function loadChain({ config: { web3 } }: Services, name: string): Promise<Chain> {
+  if (!isChainName(name)) throw new ApiError('web3_unsupported_chain', 'Unsupported chain')
+  const chain = await chains[name]()
   if (!web3[chain.name].enabled) {
     throw new ApiError('web3_provider_disabled', `${chain.label} Web3 provider is disabled`)
   }
   return chain
 }
+
+const isChainName = (name: string): name is ChainName => Object.hasOwn(chains, name)
 
 const shortestMessage = 64
 const longestMessage = 20 * 1_024
@@ -74,7 +78,7 @@ function readMessage({ message: text, signature }: Web3Request, chain: Chain): S
   const signatureBytes = chain.readSignature(signature)
   if (signatureBytes === undefined) {
     throw invalid(
-      chain === ethereum
+      chain.name === 'ethereum'
         ? 'signature must be 65 bytes in hexadecimal'
         : 'signature must be 64 bytes in base64',
     )

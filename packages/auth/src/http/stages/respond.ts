@@ -1,5 +1,5 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { Readable } from 'node:stream'
+import { validateHeaderName, validateHeaderValue } from '@portcullis/service-kit/http'
 import type { Log } from '@portcullis/service-kit/log/log'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiConfig } from '../../config/api.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { createVerifier, type Verifier } from '@portcullis/auth/verify'
+import { createServer } from '@portcullis/service-kit/http'
 import type { EffectiveSetting } from '@portcullis/service-kit/settings/effective-settings'
 import { openApi } from '../../api/api.ts'
 import type { KeyOptions } from '../../api/callers.ts'
