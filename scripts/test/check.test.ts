@@ -38,7 +38,7 @@ async function openRepository(t: TestContext, files: Record<string, string>) {
   return { stdout, status, failing }
 }
 
-const tools = ['Biome', 'TypeScript', 'boundaries', 'oxlint', 'oxlint', 'words']
+const tools = ['Biome', 'TypeScript', 'boundaries', 'oxlint', 'words']
 const library = 'packages/graphql-over-http/src'
 const sound = { [`${library}/request.ts`]: 'export const answer = 42\n' }
 
