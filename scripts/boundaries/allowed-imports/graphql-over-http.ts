@@ -9,8 +9,7 @@ export const graphqlOverHttp: PackageTable = {
 
   'adapters/': {
     inside: 'adapters/shared/ handler.ts',
-    outside: 'node:http',
-    types: 'options.ts request.ts express fastify hono koa node:http2',
+    types: 'options.ts request.ts express fastify hono koa node:http node:http2',
     because: 'Adapters only translate: they depend on the handler and its types.',
   },
   'adapters/shared/': {

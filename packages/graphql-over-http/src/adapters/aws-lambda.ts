@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestHeaders, RequestParams, Response } from '../request.ts'
 import { adapt } from './shared/adapt.ts'
@@ -6,6 +5,7 @@ import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { fromEvent } from './shared/parsed-body.ts'
 import { toVaryingHeaders } from './shared/response-headers.ts'
+import { STATUS_CODES } from './shared/status-texts.ts'
 
 type Single = { readonly [name: string]: string | undefined } | null | undefined
 type Multi = { readonly [name: string]: readonly string[] | undefined } | null | undefined

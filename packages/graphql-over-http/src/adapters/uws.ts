@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import { openHandler } from '../handler.ts'
 import type { HandlerOptions as CoreOptions, OperationContext } from '../options.ts'
 import type { Request, RequestParams, Response } from '../request.ts'
@@ -12,6 +11,7 @@ import { answerOrParams } from './shared/answer-or-params.ts'
 import { explain, internalError, reportFailure } from './shared/error-responses.ts'
 import { HostRequest } from './shared/host-request.ts'
 import { isWithoutLength, toVaryingHeaders } from './shared/response-headers.ts'
+import { STATUS_CODES } from './shared/status-texts.ts'
 import { openUwsBody } from './shared/uws-body.ts'
 import { refuseHost } from './shared/wrong-host.ts'
 
