@@ -53,6 +53,8 @@ async function compare(settings: Settings): Promise<number> {
     `Node ${machine.node.slice(1)}, PostgreSQL ${machine.postgres}, ` +
     `${machine.cores} × ${machine.cpu}, ${machine.date}; server, PostgreSQL and load on one machine`
   console.log(`${note}\nMedians of ${plan.rounds} rounds of ${plan.seconds} s`)
+  if (settings.workerCores !== undefined)
+    console.log(`Each worker may use ${settings.workerCores} of a core.`)
   if (peer.kind === 'none')
     console.log('No peer is measured; use --peer-program or --peer to add one.')
 
@@ -63,6 +65,7 @@ async function compare(settings: Settings): Promise<number> {
     ...measured,
     idleMegabytes: ours?.megabytes ?? Number.NaN,
     workers: settings.workers,
+    workerCores: settings.workerCores,
     cores: machine.cores,
   })
   if (scores.length > 0) console.log(`\n${formatScores(scores)}`)
@@ -104,7 +107,7 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
   const progress = createProgress()
   await using stack = new AsyncDisposableStack()
   try {
-    const contestants = await openContestants(settings.peer, settings.workers, databases)
+    const contestants = await openContestants(settings, databases)
     for (const one of contestants) stack.use(one)
     progress.note('memory of idle servers')
     const idleMegabytes = await readIdleMemory(contestants)

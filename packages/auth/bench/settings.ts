@@ -37,6 +37,9 @@ Options:
   --workers N            also measure GET /user and refresh with N workers,
                          which share the connections to PostgreSQL; 1: only one
                          worker; default: 4
+  --worker-cores N       cores that each worker may use, such as 0.2, so that
+                         PostgreSQL and the load have enough of them on a small
+                         machine; needs root, and no peer; default: all
   --postgres NAME        PostgreSQL to start: ${databaseServerNames.join(', ')};
                          default: embedded
   --only NAMES           comma-separated list of what to measure:
@@ -64,6 +67,8 @@ export interface Settings {
   readonly postgres: DatabaseServerName
   /** Our server is also measured with this many workers. */
   readonly workers: number
+  /** The cores that each worker may use. Default: all. */
+  readonly workerCores: number | undefined
   readonly families: readonly string[]
   readonly countsStatements: boolean
   readonly mostUsers: number
@@ -79,6 +84,7 @@ const options = {
   'peer-environment': { type: 'boolean', default: false },
   postgres: { type: 'string', default: 'embedded' },
   workers: { type: 'string', default: '4' },
+  'worker-cores': { type: 'string' },
   only: { type: 'string' },
   users: { type: 'string' },
   rounds: { type: 'string' },
@@ -102,6 +108,7 @@ export function parseSettings(args: readonly string[]): Settings {
     ),
     postgres: parseChoice('postgres', values.postgres, databaseServerNames),
     workers: parseCount('workers', values.workers),
+    workerCores: parseWorkerCores(values),
     families: families.filter((name) => only.includes(name)),
     countsStatements: only.includes(statementsName),
     mostUsers: parseCount('users', values.users ?? usual.users),
@@ -110,12 +117,25 @@ export function parseSettings(args: readonly string[]): Settings {
       seconds: parsePositive('seconds', values.seconds ?? usual.seconds),
       warmupSeconds: parsePositive('warmup', values.warmup ?? usual.warmup),
     },
-    isComplete: values.only === undefined && values.users === undefined && !values.quick,
+    isComplete:
+      values.only === undefined &&
+      values.users === undefined &&
+      values['worker-cores'] === undefined &&
+      !values.quick,
     isStrict: values.strict,
   }
 }
 
 type Options = ReturnType<typeof parseOptions<typeof options>>
+
+function parseWorkerCores(options: Options): number | undefined {
+  const { 'worker-cores': cores, peer, 'peer-program': program } = options
+  if (cores === undefined) return undefined
+  if (peer !== undefined || program !== undefined) {
+    throw new UsageError('--worker-cores does not limit a peer, so it cannot be compared with one.')
+  }
+  return parsePositive('worker-cores', cores)
+}
 
 function parseRunningPeer(address: string, options: Options): RunningPeer {
   const { 'peer-pid': pid, 'peer-database': database } = options

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { limitCores } from '@portcullis/bench-kit/core-limit'
 import type { PeerOf } from '@portcullis/bench-kit/peer'
 import type { Program, Target } from '@portcullis/bench-kit/server-process'
 import { password } from '../load/requests.ts'
@@ -38,17 +39,23 @@ export interface Contestant extends AsyncDisposable {
   readonly databaseUrl: string
 }
 
-/** @param workers with how many workers our server is measured too; 1: it is not. */
+export interface Wanted {
+  readonly peer: Peer
+  /** With how many workers our server is measured too; 1: it is not. */
+  readonly workers: number
+  /** The cores that each worker may use, which may be a fraction. Default: all. */
+  readonly workerCores?: number | undefined
+}
+
 export async function openContestants(
-  peer: Peer,
-  workers: number,
+  { peer, workers, workerCores }: Wanted,
   databases: DatabaseServer,
 ): Promise<readonly Contestant[]> {
   await using opened = new AsyncDisposableStack()
-  const contestants = [opened.use(await open('ours', ourProgram, databases))]
-  if (workers > 1) {
-    contestants.push(opened.use(await open('workers', ourProgram, databases, workers)))
-  }
+  const openOurs = (name: ContestantName, count: number) =>
+    open(name, ourProgram, databases, { workers: count, workerCores })
+  const contestants = [opened.use(await openOurs('ours', 1))]
+  if (workers > 1) contestants.push(opened.use(await openOurs('workers', workers)))
   if (peer.kind !== 'none') contestants.push(opened.use(await openPeer(peer, databases)))
   // From here on, the caller closes them.
   opened.move()
@@ -92,7 +99,7 @@ async function open(
   name: ContestantName,
   program: Program,
   databases: DatabaseServer,
-  workers = 1,
+  { workers = 1, workerCores }: Partial<Omit<Wanted, 'peer'>> = {},
 ): Promise<Contestant> {
   const databaseUrl = await databases.createDatabase(`bench_${name}`)
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-bench-'))
@@ -106,6 +113,8 @@ async function open(
         ...(name !== 'peer' && { ...portcullisOnly, AUTH_WORKERS: `${workers}` }),
       }),
     })
+    const limit =
+      workerCores === undefined ? undefined : await limitCores(server.pid, workerCores * workers)
     return {
       name,
       label: labels[name](server.serverName, workers),
@@ -116,6 +125,7 @@ async function open(
       databaseUrl,
       async [Symbol.asyncDispose]() {
         await server[Symbol.asyncDispose]()
+        await limit?.remove()
         await removeFolder()
       },
     }

@@ -80,7 +80,7 @@ test('goals are reached, missed, or unknown without a peer', () => {
 
 test('workers are compared with one worker, by requests only if the machine has enough cores', () => {
   const samples = [sample({ perSecond: 3500, perCpuSecond: 1600 })]
-  const outcomesOn = (cores: number) =>
+  const outcomesOn = (cores: number, workerCores?: number) =>
     checkGoals({
       series: [
         series('user-scaled', 'ours', [sample()]),
@@ -89,6 +89,7 @@ test('workers are compared with one worker, by requests only if the machine has 
       bcrypt: [],
       idleMegabytes: 120,
       workers: 4,
+      workerCores,
       cores,
     })
       .filter(({ text }) => /with 4 workers: .* of one worker/.test(text))
@@ -101,6 +102,7 @@ test('workers are compared with one worker, by requests only if the machine has 
     [3.4, null, null],
     [1.1, 1.25, false],
   ])
+  assert.deepEqual(outcomesOn(2, 0.25), outcomesOn(8))
 })
 
 test('the table names failures, and the chart has a bar for each server', () => {

@@ -14,6 +14,8 @@ test('invalid options are reported by name', () => {
     '--peer http://localhost:9999': /--peer needs --peer-pid and --peer-database/,
     '--peer localhost --peer-pid 1 --peer-database postgres://a/b': /http:\/\/HOST:PORT, not "loc/,
     '--peer http://a:1 --peer-program b': /not both/,
+    '--worker-cores some': /--worker-cores must be a number above 0, not "some"/,
+    '--worker-cores 0.1 --peer-program b': /--worker-cores does not limit a peer/,
     '--unheard-of': /--unheard-of/,
   }
   for (const [args, message] of Object.entries(wrong)) {
@@ -51,9 +53,19 @@ test('a running peer is given by URL, process and database', () => {
   })
 })
 
-test('only a run of all cases is complete', () => {
+test('the cores of workers may be a fraction', () => {
+  assert.equal(parseSettings(['--worker-cores', '0.1']).workerCores, 0.1)
+  assert.equal(parseSettings([]).workerCores, undefined)
+})
+
+test('only a run of all cases, without limits, is complete', () => {
   assert.equal(parseSettings([]).isComplete, true)
-  for (const args of [['--quick'], ['--only', 'user'], ['--users', '1000']]) {
+  for (const args of [
+    ['--quick'],
+    ['--only', 'user'],
+    ['--users', '1000'],
+    ['--worker-cores', '0.1'],
+  ]) {
     assert.equal(parseSettings(args).isComplete, false, args.join(' '))
   }
 })
